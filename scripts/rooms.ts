@@ -113,6 +113,10 @@ export const rooms: readonly Room[] = [
     packages: ['zod'],
   },
   {
+    name: 'advise',
+    holds: 'what would make an MPI program faster, by its profile and pairs of runs; pure',
+  },
+  {
     name: 'measure',
     holds: 'times of collectives by setting: on a world, in an MPI library, simulated, by formula',
   },

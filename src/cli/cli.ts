@@ -27,26 +27,26 @@ Start here:
   rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
   rankweave schedule --list                         list algorithms of collectives
   rankweave simulate allgather-ring --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4096
-                                                    predict its time on a machine
+                                                    predict what it costs on a machine
   rankweave export moore:8x8:r=1 --format c -o plan.c
                                                     write a plan as a C program for MPI
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
-                                                    compare strategies on a machine, by block length
-  rankweave report moore:16x16:r=2 -o report.html    draw a plan and its traffic in one file
+                                                    compare its strategies there, by block length
+  rankweave report moore:16x16:r=2 -o report.html    pictures of a plan and its traffic, in one file
   rankweave run program.ts -n 64                    run your own program
-  rankweave host -n 8 --processes 2                 open a world that processes on several hosts join
+  rankweave host -n 8 --processes 2                 open a world for processes of several hosts
   rankweave serve                                   serve plans and communicators to programs in any language
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
-Every command accepts --json (one object on standard output) and --help (with examples).
+Every command takes --json (one object on standard output) and --help (with examples).
 Exit codes:
   0   done
   1   a check failed: a wrong product, a plan with violations, a wrong split, a violated guideline
-  2   bad input: wrong options or files, a full disk, a program that does not load, no MPI
-  3   the program's world failed: an exception in a rank, a deadlock, a lost process
+  2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
+  3   the program's world failed: a rank threw, a deadlock, a lost process
   70  a bug in rankweave
-  130 Ctrl-C ended a command that runs neither a world nor a service (129: SIGHUP, 143: SIGTERM)
-  141 the reader of the output left early (| head); a world of the program ends, too`
+  130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
+  141 the reader of the output left early (| head), which ends a program's world`
 
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {

@@ -153,14 +153,7 @@ export function withVariables(
   versionOf: (launcher: string) => string | null = printedVersion,
 ): readonly string[] {
   const [launcher = '', ...words] = command
-  const name = basename(launcher)
-  if (!launcherName.test(name) && name !== 'srun')
-    throw unknownLauncher(launcher, 'another program', variables)
-  const printed = versionOf(launcher)
-  if (printed === null) throw unknownLauncher(launcher, 'one that does not start', variables)
-  const kind = launchers.find(({ version }) => version.test(printed))
-  if (kind === undefined)
-    throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`, variables)
+  const kind = launcherOf(command, variables, versionOf)
   const taken = [...Object.keys(variables), ...(kind.name === 'Slurm' ? ['--export'] : [])]
   for (const name of taken) {
     if (!words.some((word) => word.split('=')[0] === name)) continue
@@ -169,6 +162,26 @@ export function withVariables(
   const options = kind.options(variables)
   const own = words.flatMap((word) => (word === ':' && kind.perProgram ? [word, ...options] : [word]))
   return [launcher, ...options, ...own]
+}
+
+/** Returns whose launcher starts a command. @throws ERR_SHIM as {@link withVariables} */
+export function launcherNameOf(command: readonly string[]): MpiName | 'Slurm' {
+  return launcherOf(command, {}, printedVersion).name
+}
+
+function launcherOf(
+  [launcher = '']: readonly string[],
+  variables: Variables,
+  versionOf: (launcher: string) => string | null,
+): Launcher {
+  const name = basename(launcher)
+  if (!launcherName.test(name) && name !== 'srun')
+    throw unknownLauncher(launcher, 'another program', variables)
+  const printed = versionOf(launcher)
+  if (printed === null) throw unknownLauncher(launcher, 'one that does not start', variables)
+  const kind = launchers.find(({ version }) => version.test(printed))
+  if (kind !== undefined) return kind
+  throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`, variables)
 }
 
 function printedVersion(launcher: string): string | null {

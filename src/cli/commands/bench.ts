@@ -15,11 +15,11 @@ import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 
-ping-pong            a message from rank 0 to the last rank and back: half the round trip, and the one-way bandwidth
-allreduce            a sum of 8 bytes over all ranks
-neighbor allgather   8 bytes from every neighbor, planned by direct and by common-neighbor (k=2)
+ping-pong            a message from rank 0 to the last rank and back: half a round trip, and bandwidth one way
+allreduce            the sum of 8 bytes of every rank, on all ranks
+neighbor allgather   8 bytes from every neighbor of the topology, planned by direct and by common-neighbor (k=2)
 
-Each operation is checked and warmed up, then timed by the clock of rank 0 in runs of about 0.1 s each.
+Results are checked, then every operation warms up, then it is timed by the clock of rank 0 over runs of about 0.1 s.
 Median, min and max are over the runs.
 
 Examples:
@@ -33,7 +33,7 @@ const optionTable = {
   runs: option('--runs <number>', 'runs of every operation', whole(1, 999), '5'),
   topology: option(
     '--topology <spec>',
-    'topology of the neighbor allgathers (default: a Moore grid of all ranks, radius 2)',
+    'the topology of the neighbor allgathers (default: a Moore grid of all ranks, radius 2)',
   ),
   json,
 }

@@ -36,13 +36,12 @@ import { runOwnProgram } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-Measures overheads, latency, gap and time per byte of frames, between process 0 and the next process on its node and, if
-there is one, a process on another node. Process 0 also measures copies and combinations. The page docs/cost-models.md of
-the package describes the method.
-
---fit measures nothing. It fits L and g of PLogP to the times in a measurement file: broadcasts along a chain (bcast-chain
-without segments) and flat barriers (barrier-linear) for several numbers of processes, either one per node or all on one
-node. The overheads come from --profile.
+Measures between process 0 and the next process on its node, and between process 0 and a process of another node if there
+is one: overheads, latency, gap and time per byte of frames. Measures in process 0: copies and combinations.
+What is measured, and how: docs/cost-models.md of the package.
+With --fit nothing is measured: L and g of PLogP follow from times in a file of measurements, those of broadcasts along a
+chain (bcast-chain, without segments) and of flat barriers (barrier-linear) on several numbers of processes, one per node or all
+on one node; overheads are those of --profile.
 
 Examples:
   rankweave calibrate --fabric threads -o threads.json
@@ -54,22 +53,19 @@ const optionTable = {
   runs: option('--runs <number>', 'runs of every measurement', whole(3, 999), '11'),
   sizes: option(
     '--sizes <list>',
-    'message lengths for PLogP, in addition to 8 bytes',
+    'lengths that PLogP is measured at besides 8 bytes',
     wholeList(65, 2 ** 24, 64),
     calibratedSizes.join(),
   ),
-  fit: option('--fit <file>', 'instead of measuring, fit PLogP to a file written by rankweave measure'),
-  profile: option('--profile <name>', 'with --fit: profile that has the overheads, built-in or a file'),
+  fit: option('--fit <file>', "fit PLogP to a file of measurements ('rankweave measure') instead"),
+  profile: option('--profile <name>', 'with --fit: a built-in profile or a file, which has the overheads'),
   fanIn: option(
     '--fan-in <name>',
-    'with --fit: whether the messages of a barrier to one rank arrive together or in-turn',
+    'with --fit: messages of a barrier to one rank arrive together or in-turn',
     oneOf('together', 'in-turn'),
     'together',
   ),
-  name: option(
-    '--name <name>',
-    'name of the profile (default: calibrated-FABRIC; with --fit, that of --profile)',
-  ),
+  name: option('--name <name>', 'of the profile (default: calibrated-FABRIC; with --fit that of --profile)'),
   output: option('-o, --output <file>', 'write the profile (-: to standard output)'),
   json,
 }

@@ -36,17 +36,17 @@ import {
 import type { AddCommand } from './command.js'
 
 const help = `
-SOURCE is a schedule file written by plan -o or schedule -o (-: standard input); a collective algorithm with its settings
-(see rankweave schedule --help); or a topology, which is planned with the options of rankweave plan.
+SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
+collective with its settings, for which see rankweave schedule --help; or a topology, planned as by rankweave plan, with the same options.
 
 Formats:
-  c     a C program for MPI-3 in one file: it runs the schedule, checks the data, and prints its time and that of the
-        library's own collective. Compile it with mpicc; a comment at its top lists its options.
-  goal  GOAL text for LogGOPSim (txt2bin); needs --bytes
+  c     a C program for MPI-3 in one file: runs the schedule, checks its data, and prints its time beside that of the
+        library's own collective. Compile it with mpicc; its head lists its options.
+  goal  GOAL text for LogGOPSim (txt2bin), with --bytes of every contribution
 
-The command verifies the schedule before writing it. A schedule with violations is not written, and the exit code is 1.
+The schedule is verified before it is written. A schedule with violations is not written, and the exit code is 1.
 
-The ports of --machine limit how many sends of a rank are in progress at once; --ports overrides that limit.
+A --machine with ports limits the sends of a rank that are in progress to so many, unless --ports says how many.
 ${specHelp}
 ${machineHelp}
 ${mapHelp}
@@ -62,21 +62,21 @@ Examples:
 const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
 
 const optionTable = {
-  format: option('--format <name>', 'what to write: c or goal', oneOf('c', 'goal')),
-  output: option('-o, --output <file>', 'file to write (-: to standard output)'),
+  format: option('--format <name>', 'c or goal', oneOf('c', 'goal')),
+  output: option('-o, --output <file>', 'where to write it (-: to standard output)'),
   bytes: option(
     '--bytes <number>',
-    'with --format goal or --strategy auto: bytes of each contribution',
+    'with --format goal or --strategy auto: bytes of every contribution',
     whole(0, longestBlockBytes),
   ),
   ports: option(
     '--ports <number>',
-    'maximum sends of a rank in progress at once (default: the ports of the machine, or all of a phase)',
+    'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
     whole(1, mostSendsAtOnce),
   ),
   operation: option(
     '--operation <name>',
-    `for a topology: ${operations.join(', ')}`,
+    `of a topology: ${operations.join(', ')}`,
     oneOf(...operations),
     operations[0],
   ),

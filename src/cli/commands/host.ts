@@ -39,17 +39,17 @@ export function writeToken(file: string, token: string): void {
 }
 
 const help = `
-Prints the address and the token with which processes join, then waits until the world has ended. This process hosts no
-ranks: it admits processes, decides which are lost, and relays for those that cannot be reached. If it ends, the world ends.
+Prints where processes join, and the token that lets them; then waits until the world has ended. This process hosts no
+rank: it admits processes, decides which are lost, and relays for those that cannot be reached. Its end ends the world.
 
-A process that has the token can run the world's program on your data. Pass the token in a file or in the environment:
-every user of a host can read the arguments of a process. Across hosts, use TLS.
+A process with the token can run code of the world's program with your data: pass it by a file or the environment, not as an
+argument, which every user of a host can read. Beyond one host, use TLS.
 
 Exit codes: 0 when every process has left and no rank has failed; 3 when the world has failed or a process was lost.
 
 Examples:
-  rankweave host -n 8 --processes 2                          a world for two processes on this host
-  rankweave host -n 8 --processes 2 --listen 0.0.0.0:7000    also for other hosts
+  rankweave host -n 8 --processes 2                          a world for two processes of this host
+  rankweave host -n 8 --processes 2 --listen 0.0.0.0:7000    for other hosts, too
   rankweave host -n 8 --token-file token                     write the token to a file that only you can read
   RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts`
 
@@ -57,20 +57,20 @@ const optionTable = {
   ranks: worldOptions.ranks,
   processes: option(
     '--processes <number>',
-    'number of processes that will join (default: one per rank)',
+    'processes that are to join (default: one per rank)',
     whole(1, 1024),
   ),
   ...listenOptions('127.0.0.1:0'),
   ...tuningOption,
   ...worldMachineOption,
   ...matchingDesignOption,
-  tokenFile: option('--token-file <file>', 'write the token to this file instead of printing it'),
+  tokenFile: option('--token-file <file>', 'write the token there instead of printing it'),
   silence: option(
     '--silence <seconds>',
-    'declare a process lost after this much silence (default: 30)',
+    'a process that has been silent for so long is lost (default: 30)',
     seconds(86_400, shortestSilenceMs / 1000),
   ),
-  diagnose: flag('--diagnose', 'include program lines in the errors and reports of every process'),
+  diagnose: flag('--diagnose', 'every process names the line of its program in errors and reports'),
   json,
 }
 

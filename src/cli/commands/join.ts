@@ -40,16 +40,16 @@ export function tokenOf(
 }
 
 const help = `
-Joins a world opened by rankweave host, waits until all processes have joined, and runs the ranks of this process. Every
-process must run the same program file and the same version of Rankweave. The output of this process's ranks appears here.
+Joins the world that rankweave host has opened, waits until all its processes have joined, and runs this process's ranks.
+Every process has to run the same file and the same version of Rankweave. What its ranks print and return is printed here.
 
-The token comes from --token-file, from --token (which every user of this host can see in the process list), or from the
-environment variable RANKWEAVE_TOKEN.
+The token is that of --token-file or of --token, which every user of this host can read in the list of processes, else of
+the environment variable RANKWEAVE_TOKEN.
 
-Other processes connect to this one at the address from which it reaches the rendezvous, on a free port; --listen changes
-that. The rendezvous relays all messages with --no-listen, and at wss: addresses unless this process has a certificate.
+Other processes dial this one at the address from which it reaches the rendezvous, at a free port; --listen names another.
+With --no-listen, and at an address that begins with wss: unless --listen has a certificate, the rendezvous relays.
 
-Exit codes: as for rankweave run; also 2 when the rendezvous refuses this process.
+Exit codes are those of rankweave run; 2 when the rendezvous refuses this process.
 
 Examples:
   rankweave join ws://login:7000 --token-file token program.ts
@@ -59,28 +59,28 @@ Examples:
 const listening = listenOptions('the address that reaches the rendezvous')
 
 const optionTable = {
-  tokenFile: option('--token-file <file>', 'file that holds the token'),
+  tokenFile: option('--token-file <file>', 'file with the token'),
   token: option('--token <token>', 'the token itself'),
   ...listening,
   listen: { ...listening.listen, check: z.union([z.string(), z.literal(false)]).optional() },
   ...onlineTuningOption,
-  noListen: option('--no-listen', 'accept no connections; the rendezvous relays all messages', z.unknown()),
-  ca: option('--ca <file>', 'PEM certificates of the authority that signed those of other processes'),
-  node: option('--node <label>', 'node label of this process (default: the host name)'),
+  noListen: option('--no-listen', 'accept no connections: the rendezvous relays', z.unknown()),
+  ca: option('--ca <file>', 'certificates in PEM that sign those of other processes'),
+  node: option('--node <label>', 'node of this process (default: the name of this host)'),
   process: option(
     '--process <number>',
     'number of this process (default: by order of joining)',
     whole(0, 2 ** 24),
   ),
-  tagOutput: flag('--tag-output', 'prefix every line with the rank that wrote it'),
+  tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
   hosted: negation(
     '--no-hosted',
-    'call the default export once per rank, even if the program exports hosted',
+    'call the default export once per rank, also where the program exports hosted',
   ),
-  diagnose: flag('--diagnose', 'include program lines in the errors and reports of this process'),
+  diagnose: flag('--diagnose', 'name the line of the program in errors and reports of this process'),
   reportAfter: option(
     '--report-after <seconds>',
-    'after this time, print on standard error what each rank waits for',
+    'after this time, print which rank waits for what on standard error',
     seconds(longestReportSeconds),
   ),
   json,

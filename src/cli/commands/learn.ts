@@ -47,55 +47,47 @@ import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-FOLDER holds the calls that runs recorded, one file per run. The command learns from all runs that explored; runs in mode
-'tuned' only serve to evaluate the model. The model is a tuning file.
+FOLDER has what runs recorded, one file of each run. All runs that explored are learned from, in any order; runs of mode
+'tuned' are for evaluation only. The model is a tuning file; the next simulated runs learn from the same files.
 
-A model decides for a collective once at least --least-settings of its settings have at least --least-calls calls each.
-Until then, runs try all settings equally often.
+A setting needs --least-calls calls, and a collective --least-settings settings that have them, before anything is trusted.
+Until then runs try all settings alike.
 
---simulate first adds simulated runs of an application on a machine with known times, to show without a cluster how many
-runs learning takes.
+--simulate first adds runs of an application on a machine whose times are known: to see how many runs it takes, without a
+cluster.
 
 Examples:
   rankweave learn runs --simulate refinement --runs 10     ten simulated runs, then a model
-  rankweave learn runs --simulate refinement --evaluate    ten more runs that use the model, and ten with defaults
-  rankweave learn runs --report                            what was gained, and how choices changed
+  rankweave learn runs --simulate refinement --evaluate    ten more, which use what was learned, and ten by default
+  rankweave learn runs --report                            what was gained, and how choices moved
   rankweave run program.ts -n 8 --fabric threads --processes 4 --tuning online:runs && rankweave learn runs
   rankweave learn runs -o tuning.json --best-only --without bcast-linear`
 
 const applicationNames = simulatedApplications.map(({ name }) => name) as [string, ...string[]]
 
 const optionTable = {
-  output: option('-o, --output <file>', 'model to write (default: model.json in the folder)'),
-  leastCalls: option(
-    '--least-calls <number>',
-    'calls that a setting needs before it counts',
-    whole(1, 2 ** 20),
-    '10',
-  ),
+  output: option('-o, --output <file>', 'the model to write (default: model.json in the folder)'),
+  leastCalls: option('--least-calls <number>', 'calls that a setting needs', whole(1, 2 ** 20), '10'),
   leastSettings: option(
     '--least-settings <number>',
-    'settings with that many calls that a collective needs',
+    'settings with so many calls that a collective needs',
     whole(1, 4095),
     '5',
   ),
-  bestOnly: flag(
-    '--best-only',
-    'write a smaller model with only the best settings, for runs that do not explore',
-  ),
+  bestOnly: flag('--best-only', 'a smaller model, with the best settings only, for runs that do not explore'),
   with: option(
     '--with <text...>',
-    'let the next runs also try these settings, e.g. bcast-knomial:radix=3,segment=4096',
+    'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
     z.array(z.string()),
   ),
   without: option(
     '--without <text...>',
-    'never choose these settings, e.g. bcast-linear or bcast-chain:segment=1024',
+    'never choose these settings: bcast-linear, or bcast-chain:segment=1024',
     z.array(z.string()),
   ),
   withoutSlower: option(
     '--without-slower <factor>',
-    'also leave out settings that took this many times the fastest time for every size',
+    'leave out, too, what took so many times the fastest setting in every size',
     number(1.1, 1e6),
   ),
   nodes: option('--nodes <number>', 'nodes of the machine (default: the most of any run)', whole(1, 2 ** 22)),
@@ -106,32 +98,26 @@ const optionTable = {
   ),
   simulate: option(
     '--simulate <application>',
-    `first simulate runs of an application: ${applicationNames.join(', ')}`,
+    `first simulate runs of ${applicationNames.join(', ')}`,
     oneOf(...applicationNames),
   ),
-  runs: option('--runs <number>', 'with --simulate: number of runs', whole(1, 1000), '10'),
+  runs: option('--runs <number>', 'of --simulate: how many', whole(1, 1000), '10'),
   arrival: option(
     '--arrival <pattern>',
-    `with --simulate: how processes arrive at a call: ${arrivalPatterns.join(', ')}`,
+    `of --simulate: ${arrivalPatterns.join(', ')}`,
     oneOf(...arrivalPatterns),
     'together',
   ),
   noise: option(
     '--noise <deviation>',
-    'with --simulate: standard deviation of the logarithm of a time',
+    'of --simulate: standard deviation of the logarithm of a time',
     number(0, 2),
     '0.1',
   ),
-  evaluate: flag(
-    '--evaluate',
-    'with --simulate: run with the model and with defaults in turn, instead of exploring',
-  ),
-  seed: option('--seed <number>', 'with --simulate: seed of the random numbers', whole(0, 2 ** 32 - 1), '1'),
-  report: flag('--report', 'report progress, gains of evaluation runs and the next choices; write nothing'),
-  call: option(
-    '--call <call>',
-    'with --report: follow this call, e.g. allreduce:bytes=16,nodes=24,per-node=32',
-  ),
+  evaluate: flag('--evaluate', 'of --simulate: use what was learned, each run followed by one by default'),
+  seed: option('--seed <number>', 'of --simulate', whole(0, 2 ** 32 - 1), '1'),
+  report: flag('--report', 'how learning went, what evaluation runs gained, what comes next; writes nothing'),
+  call: option('--call <call>', 'of --report: follow this call, allreduce:bytes=16,nodes=24,per-node=32'),
   json,
 }
 

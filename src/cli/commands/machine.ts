@@ -13,8 +13,8 @@ import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 
-Prints the machine as one line of text, its size, its links and its message costs, with the source of every figure.
-The exit code is 2 if the description is malformed.
+Prints the machine as one line of text, its size, its links and what messages cost, with the source of every figure.
+Exit code 2 where the description is malformed.
 
 Examples:
   rankweave machine cluster:nodes=16,cores=16,profile=simgrid-fast
@@ -24,7 +24,7 @@ Examples:
   rankweave machine hosts FILE`
 
 const optionTable = {
-  route: option('--route <ranks>', 'show the distance between two ranks and the links on the way, e.g. 0,17'),
+  route: option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17'),
   json,
 }
 
@@ -32,7 +32,7 @@ export const machineCommand: AddCommand = (command, act) => {
   addOptions(
     command
       .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')
-      .argument('[file]', "the host file, after 'hosts'"),
+      .argument('[file]', "the host list after 'hosts'"),
     optionTable,
   )
     .addHelpText('after', help)

@@ -59,22 +59,22 @@ import type { AddCommand } from './command.js'
 const help = `${specHelp}
 ${machineHelp}
 
-Chooses a node for every rank so that as little traffic as possible leaves a node. Objectives to minimize:
-  pairs         pairs of a source rank and another node it sends to: messages if each node receives a block once
-  edges         edges between nodes: messages of direct sends
-  hop-bytes     weight of each edge times the hops between its nodes, summed
-  busiest-node  pairs that leave or enter the busiest node
-  simulated-time  simulated time of a neighbor allgather of --bytes by --strategy, on a machine with a profile
-The table shows the first four, before and after. By its own objective, a mapping is never worse than no mapping.
-simulated-time compares the mappings of all other objectives and, up to 1,024 ranks, refines the fastest by swapping ranks.
-Give several topologies if a program exchanges on each of them; their costs add up, weighted by --times.
+Says which rank should be on which node, so that little leaves a node. Objectives:
+  pairs         distinct (source rank, destination node): messages, where what goes to one node is sent once
+  edges         distinct edges between nodes: messages of direct sends
+  hop-bytes     weights of edges times the hops between their nodes
+  busiest-node  pairs that leave or enter the node that has most of either
+  simulated-time  what a neighbor allgather of --bytes takes by --strategy, on a machine with a profile
+The table has the first four, before and after. It is never worse than before by the objective.
+simulated-time compares the mappings by all other objectives; of up to 1,024 ranks the fastest is refined by swaps.
+Of several topologies, which a program exchanges on the same ranks, costs add up, each as often as --times says.
 
 Formats of --output:
-  mapping       JSON: the slot of every rank, and the costs before and after
+  mapping       JSON: the slot of every rank, and what it costs before and after
   openmpi       a rankfile: mpirun --rankfile FILE
-  mpich         a host file with one line per rank: mpiexec -f FILE
-  slurm         a host file with one line per rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary
-All formats but mapping need host names: --machine hosts:FILE or slurm, or --hosts FILE for another machine.
+  mpich         a host file with a line for every rank: mpiexec -f FILE
+  slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary
+All but mapping need names of hosts: --machine hosts:FILE, slurm, or --hosts FILE for the nodes of another machine.
 
 Examples:
   rankweave map moore:64x64:r=2 --machine cluster:nodes=256,cores=16
@@ -90,39 +90,29 @@ const objectives = [...mappingObjectives, simulatedTime] as const
 const optionTable = {
   machine: required(
     '--machine <text>',
-    'machine that the ranks run on, e.g. cluster:nodes=256,cores=16',
+    'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16',
     z.string().transform((text) => readMachine(text)),
   ),
   objective: option(
     '--objective <name>',
-    `cost to minimize: ${objectives.join(', ')}`,
+    `what is made small: ${objectives.join(', ')}`,
     oneOf(...objectives),
     'pairs',
   ),
-  strategy: option('--strategy <text>', `with ${simulatedTime}: strategy with its options (default: auto)`),
+  strategy: option('--strategy <text>', `of ${simulatedTime}: a strategy with its options (default: auto)`),
   bytes: option(
     '--bytes <number>',
-    `with ${simulatedTime}: block length in bytes`,
+    `of ${simulatedTime}: the length of a block`,
     whole(0, longestBlockBytes),
   ),
   times: option(
     '--times <list>',
-    'how often the program exchanges on each of several topologies, e.g. 10,1 (default: 1 each)',
+    'how often each of several topologies is exchanged, e.g. 10,1 (default: 1 each)',
   ),
-  seed: option(
-    '--seed <number>',
-    'seed of the search; equal seeds give equal mappings',
-    whole(0, 2 ** 32 - 1),
-    '1',
-  ),
-  format: option(
-    '--format <name>',
-    `format of --output: ${formats.join(', ')}`,
-    oneOf(...formats),
-    'mapping',
-  ),
-  hosts: option('--hosts <file>', 'host file that names the nodes of --machine, in their order'),
-  output: option('-o, --output <file>', 'write the mapping to this file (-: to standard output)'),
+  seed: option('--seed <number>', 'equal seeds give equal mappings', whole(0, 2 ** 32 - 1), '1'),
+  format: option('--format <name>', `of --output: ${formats.join(', ')}`, oneOf(...formats), 'mapping'),
+  hosts: option('--hosts <file>', 'a host list that names the nodes of --machine, in their order'),
+  output: option('-o, --output <file>', 'where to write who goes where (-: to standard output)'),
   svg: option('--svg <file>', 'draw the adjacency matrix in the order of nodes, before and after'),
   json,
 }

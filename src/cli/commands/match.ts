@@ -43,12 +43,12 @@ const mostReplayMs = 10_000
 const mostReadOperations = 1_000_000
 
 const help = `
-Replays message-matching traces, written by rankweave run --trace-matching, with several designs of matching queues. The
-report has the entries that each design passes, the time it takes, and the queue length from which it beats a list; it says
-whether the program would gain from another design. TRACE is a file, or a directory with the files of all ranks.
-The command replays at most the first ${figure(mostReadOperations)} operations of a rank, each replay for at most ${mostReplayMs / 1000} s. Times are processor time.
+Replays traces of message matching, which rankweave run --trace-matching writes, with several designs of matching
+queues. It says what each design passes and takes, from which queue length on it is faster than a list, and whether the
+program would gain by another one. TRACE is a file, or a directory with those of all ranks.
+Of each rank the first ${figure(mostReadOperations)} operations are replayed; a replay is stopped after ${mostReplayMs / 1000} s. Times are processor time.
 
-Designs, with options after a colon (clusters:method=k-means,k=8); ${baselineDesign}, ${openMpiDesign} and ${ownDesign} are always included:
+Designs, with their options after a colon (clusters:method=k-means,k=8); ${baselineDesign}, ${openMpiDesign} and ${ownDesign} are always among them:
 ${matchingDesignsHelp}
 
 Examples:
@@ -59,14 +59,14 @@ Examples:
 
 const optionTable = {
   designs: option('--designs <list>', 'designs to compare, separated by commas (default: all)'),
-  train: option('--train <trace>', 'traces of an earlier run that train clusters and partners-static'),
-  svg: option('--svg <file>', 'draw queue lengths over time, and search times by design'),
+  train: option('--train <trace>', 'traces of an earlier run, from which clusters and partners-static learn'),
+  svg: option('--svg <file>', 'draw queue lengths over time, and what searches take by design'),
   json,
 }
 
 export const matchCommand: AddCommand = (command, act) => {
   addOptions(
-    command.argument('<trace...>', 'trace files, or a directory with the files of all ranks'),
+    command.argument('<trace...>', 'files of traces, or a directory with those of all ranks'),
     optionTable,
   )
     .addHelpText('after', help)

@@ -66,18 +66,18 @@ import type { AddCommand } from './command.js'
 
 const help = `
 Collectives: ${measuredCollectives.join(', ')}.
-A point is a call with a setting, which is an algorithm with its parameters. The command verifies each point once, then
-repeats it until the median is precise enough or the budget is used up; the settings of a call take turns. The time of a
-repetition is that of the call and a barrier in the slowest process, minus the median time of the barrier alone.
+Every point is a call and a setting: an algorithm with its parameters. A point is verified once, then repeated until its median is
+known precisely or its budget is used up. Settings of a call take turns. The time of a repetition is that of the call and a barrier,
+in the process that takes longest, less the median of the barrier alone.
 
-Each point adds a line to the file, and the same command continues an existing file. After Ctrl-C (exit code 130) the file
-keeps the points measured so far.
+The file grows by a line with every point; the same command continues a file that is there. Ctrl-C ends it, and the file keeps what
+was measured (exit code 130).
 
 Sources:
-  rankweave   Rankweave's algorithms on a fabric, one rank per process
-  mpi         the algorithms of Open MPI or MPICH, in a program compiled with mpicc and started by --launch
-  simulator   Rankweave's algorithms, simulated on --machine
-  formula     the algorithms that have a formula, with the costs of --profile
+  rankweave   the algorithms of this library on a fabric, one rank per process
+  mpi         the algorithms of Open MPI or MPICH, by a program that is compiled with mpicc and started by --launch
+  simulator   the algorithms of this library on --machine, as the simulator predicts them
+  formula     those with a formula, from --profile
 
 Examples:
   rankweave measure allreduce bcast --fabric threads --processes 4 -o threads.jsonl

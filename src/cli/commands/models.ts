@@ -50,16 +50,15 @@ const modelled = [...new Set(modelledAlgorithms.map(({ collective }) => collecti
 
 const help = `
 COLLECTIVE is one of ${modelled.join(', ')}.
---bytes counts as MPI does: the vector of bcast, reduce, allreduce, scan and exscan, and the block of one rank for the other
-collectives. Instead of a profile, --model accepts the parameters that a paper prints, in nanoseconds and nanoseconds per
-byte: hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D to combine and to copy a byte. --model vote names
-the algorithm that most of the three models predict to be fastest; if all disagree, plogp decides. --machine ranks the
-algorithms of allgather, reduce-scatter and allreduce that follow the network, whose messages share links, by closed
-formulas. Formulas assume one rank per node and no contention; rankweave simulate runs the actual schedule.
+BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
+others. --model takes the parameters that a paper prints, in nanoseconds and nanoseconds per byte, instead of a profile:
+hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. --model vote names the
+algorithm that most of the three models take for the fastest; where all disagree, that of plogp. --machine lists the buckets and
+reordered doublings of allgather, reduce-scatter and allreduce, which share links, by their closed costs. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
 
---compare takes a measurement file and compares its times, for all calls or for those of COLLECTIVE, with each model and
-with the simulator: how large the errors are, and how often a predictor finds the setting measured as fastest. Formulas use
-level network for calls on several nodes, and level node otherwise. --machine supplies the profile and the network.
+With --compare, the times of a file of measurements stand beside those of each model and of the simulator, all calls of it or
+those of COLLECTIVE: the error of each, and how often it finds the setting that was measured as the fastest. Formulas take level
+network for calls on several nodes, else level node. Of --machine, the profile and the network count.
 
 Examples:
   rankweave models bcast --profile simgrid-fast --ranks 64 --bytes 1048576
@@ -69,9 +68,12 @@ Examples:
   rankweave models --compare data.jsonl --profile cluster.json -o compared.html`
 
 const optionTable = {
-  profile: option('--profile <name>', 'built-in profile, or a file written by calibrate (-: standard input)'),
-  ranks: option('--ranks <number>', 'number of ranks', whole(1, modelLimits.ranks)),
-  bytes: option('--bytes <number>', 'bytes of the data', whole(0, modelLimits.bytes), '0'),
+  profile: option(
+    '--profile <name>',
+    'a built-in profile, or a file that calibrate wrote (-: standard input)',
+  ),
+  ranks: option('--ranks <number>', 'participants', whole(1, modelLimits.ranks)),
+  bytes: option('--bytes <number>', 'length of the data', whole(0, modelLimits.bytes), '0'),
   level: option(
     '--level <name>',
     `distance between ranks: ${levels.join(', ')}`,
@@ -80,17 +82,17 @@ const optionTable = {
   ),
   model: option(
     '--model <name>',
-    'loggp, hockney or plogp, optionally with parameters; or vote',
+    'loggp, hockney or plogp; one with its parameters; or vote',
     z.string(),
     'loggp',
   ),
-  compare: option('--compare <file>', 'compare a measurement file with all models and the simulator'),
+  compare: option('--compare <file>', 'a file of measurements, to compare with all models and the simulator'),
   machine: option(
     '--machine <text>',
-    'machine with a profile, for algorithms that follow its network; with --compare, instead of --profile',
+    'a machine with a profile: algorithms along its network; with --compare instead of --profile',
     machineCheck,
   ),
-  output: option('-o, --output <file>', 'with --compare: write tables and plots as a page (*.html)'),
+  output: option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)'),
   json,
 }
 

@@ -7,8 +7,8 @@ import { leaveMpi } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-Under an MPI launcher, process 0 reports the library, the processes and the nodes of the job. Otherwise the command lists
-the MPI libraries of this machine; the exit code is 2 if there are none.
+Started by an MPI launcher: the library of the job, its processes and nodes; process 0 reports for all.
+Started otherwise: the MPI libraries of this machine. Exit code 2 when there is none.
 
 Examples:
   rankweave mpi-info
@@ -17,7 +17,7 @@ Examples:
   mpirun -n 2 rankweave mpi-info --mpi-lib /opt/openmpi/lib/libmpi.so`
 
 const optionTable = {
-  mpiLib: option('--mpi-lib <path>', 'MPI library file (default: the library of the launcher)'),
+  mpiLib: option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)'),
   json,
 }
 

@@ -20,10 +20,10 @@ import type { AddCommand } from './command.js'
 const help = `${specHelp}
 ${machineHelp}
 ${mapHelp}
-With --strategy auto, --map auto moves ranks only if that lowers the simulated time of the chosen strategy.
+With --strategy auto, --map auto moves ranks only where the chosen strategy takes less simulated time for it.
 
-The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. The command verifies it before
-printing or writing it. A plan with violations is not written, and the exit code is 1.
+The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. It is verified before it is
+printed or written. A plan with violations is not written, and the exit code is 1.
 
 Strategies:
 ${strategiesHelp}
@@ -45,18 +45,22 @@ const optionTable = {
   ...serverOptions,
   bytes: option(
     '--bytes <number>',
-    'block length in bytes, 0 to 2^40, for --strategy auto and --compare',
+    'bytes of every block, 0 to 2^40, for --strategy auto and --compare',
     whole(0, longestBlockBytes),
   ),
-  compare: flag('--compare', 'list the best strategies by simulated time'),
+  compare: flag('--compare', 'compare the simulated times of the best strategies'),
   output: option(
     '-o, --output <file>',
     'write the plan as JSON Lines (.gz: compressed, -: to standard output)',
   ),
-  cache: option('--cache <dir>', 'cache plans in a directory', z.string().min(1)),
+  cache: option(
+    '--cache <dir>',
+    'retain plans in a directory, and use those that are there',
+    z.string().min(1),
+  ),
   scheduleVersion: option(
     '--schedule-version <number>',
-    'schedule format version, 1 or 2',
+    'version of the schedule format, 1 or 2',
     oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
     '2',
   ),

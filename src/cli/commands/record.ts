@@ -22,19 +22,19 @@ import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program
 import type { AddCommand } from './command.js'
 
 const help = `
-COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified. The
-preloaded library passes all calls on to MPI and records the graph of every communicator that has a topology. The command
-writes the graph with the most calls of neighborhood collectives to the output, and the others to files numbered like
-graph-2.txt. Existing files of these names are replaced. If the program fails, nothing is written.
+COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified, with
+the library of rankweave shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a
+topology. The graph with most calls of neighborhood collectives of any form is written to the output, others to files with a
+number in their names (graph-2.txt). Files of these names are replaced. Nothing is written if the program fails.
 
-The command compiles the library in a temporary folder with the mpicc of the launcher. With srun, --mpicc names the
-compiler if several are installed. If processes run on other machines, compile the library with rankweave shim in a shared
-folder and pass it as --library; the output must be in a shared folder as well.
+The library is compiled with the mpicc that belongs to the launcher, in a temporary folder; with srun --mpicc names it where
+there are several. Where processes run on other machines, compile it with rankweave shim in a folder that all have, and pass
+it with --library; the output must be in one, too.
 
-With --matching, each process records its sends, receives and probes, and the output is a folder with one trace per rank
-(rank-0.jsonl) for rankweave match. Existing traces in it are replaced. The traces lack messages of collectives, which PMPI
-does not show. Without COMMAND, traces are made from records already in the folder, for instance from a job started by
-another launcher with RANKWEAVE_SHIM=matching:FOLDER.
+With --matching each process records its sends, receives and probes, and the output is a folder with a trace per rank
+(rank-0.jsonl), for rankweave match. The traces name no collectives, whose messages PMPI does not show. Files of such names
+in it are replaced. Without COMMAND traces are made of what processes have recorded in the folder before, for instance with
+another launcher and RANKWEAVE_SHIM=matching:FOLDER.
 
 Examples:
   rankweave record --matching -o matching -- mpirun -n 4 ./program
@@ -46,29 +46,29 @@ Examples:
 const optionTable = {
   output: option(
     '-o, --output <file>',
-    'file of the graph with the most calls (default: graph.txt); with --matching, the folder (default: matching)',
+    'the graph with most calls (default: graph.txt), or the folder of --matching (matching)',
     z
       .string()
       .min(1)
       .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs'),
   ),
-  matching: flag('--matching', 'record message matching, for rankweave match FOLDER'),
+  matching: flag('--matching', 'record how messages are matched, for rankweave match FOLDER'),
   operations: option(
     '--operations <n>',
-    'with --matching: maximum operations that a process records (default: 1000000)',
+    'of --matching: operations that a process records at most (default: 1000000)',
     whole(1, 1e9),
   ),
   mpicc: option(
     '--mpicc <command>',
-    "compiler of the program's MPI (default: that of the launcher)",
+    "the compiler of the program's MPI (default: that of the launcher)",
     z.string().min(1),
   ),
-  library: option('--library <file>', 'library compiled by rankweave shim', z.string().min(1)),
-  json: flag('--json', 'print one JSON object on standard output, and the program output on standard error'),
+  library: option('--library <file>', 'a library that rankweave shim has compiled', z.string().min(1)),
+  json: flag('--json', "one JSON object on standard output; the program's output on standard error"),
 }
 
 export const recordCommand: AddCommand = (command, act) => {
-  addOptions(command.argument('[command...]', 'command that starts the program, after --'), optionTable)
+  addOptions(command.argument('[command...]', 'what starts the program, after --'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, command: readonly string[], raw: unknown) => {

@@ -38,14 +38,14 @@ import { isTopology } from '../source/schedule-source.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-SOURCE is a topology, which is planned with the options of rankweave plan, or a schedule file written by plan -o.
+SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.
 ${specHelp}
 ${machineHelp}
-With a profile, the report also simulates the plan and direct sends: timelines, waits, speedup and break-even by block length.
+With a profile the plan and direct sends are simulated: timelines, who waits for whom, speedup and break-even by block length.
 ${autoHelp}
 
-The report is one self-contained HTML file of at most about 5 MB. It shows the topology as a graph, the traffic matrices of
-direct sends and of the plan, the messages per rank, and the programs of the ranks in the timeline.
+The report is one HTML file that loads nothing: the topology as a graph, the traffic matrix of direct sends and of the plan,
+messages per rank, the program of the ranks in the timeline. Its size is bounded: at most about 5 MB.
 
 Examples:
   rankweave report moore:16x16:r=2 -o report.html
@@ -57,7 +57,7 @@ const optionTable = {
   ...serverOptions,
   bytes: option(
     '--bytes <number>',
-    'block length in bytes, for machines with a profile',
+    'bytes of every block, where the machine has a profile',
     whole(0, longestBlockBytes),
     '1024',
   ),
@@ -66,7 +66,7 @@ const optionTable = {
     `ranks to show in detail, separated by commas, at most ${mostAsked}`,
     wholeList(0, 2 ** 31 - 1),
   ),
-  output: option('-o, --output <file>', 'file to write (-: to standard output)'),
+  output: option('-o, --output <file>', 'the file to write (-: to standard output)'),
   json,
 }
 

@@ -37,45 +37,51 @@ PROGRAM is a .ts, .mts, .js, .mjs or .cjs file whose default export is called on
     if (world.rank === 0) console.log(\`the ranks add up to \${sum[0]}\`)
   }
 
-A program may also export hosted(worlds, args). It is then called once per process with the handles of all its ranks, and
-returns an array of their values. --no-hosted calls the default export instead.
+A program that exports hosted(worlds, args) beside it is called once per process, with the handles of all its ranks, and
+returns an array of their values; --no-hosted calls the default export instead.
 
 The return value of a rank is its result. When a rank throws, the world ends and the exit code is 3.
 
 Examples:
   rankweave run program.ts -n 8                     8 ranks in one process
   rankweave run program.ts -n 8 --processes 4       the same program on 4 processes, 2 ranks each
-  rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes on this host
+  rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes of this host
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
-  rankweave run program.ts -n 8 --no-hosted         call the default export even if the program exports hosted
-  rankweave run program.ts -n 8 --tuning tuning.json  use the algorithms chosen by rankweave tune
-  rankweave run program.ts -n 8 --machine cluster:nodes=2,cores=4   plan and reorder ranks for two nodes
+  rankweave run program.ts -n 8 --no-hosted         the default export, also where the program exports hosted
+  rankweave run program.ts -n 8 --tuning tuning.json  collectives by the algorithms that rankweave tune has found
+  rankweave run program.ts -n 8 --machine cluster:nodes=2,cores=4   reorderings and auto plan for two nodes
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
-  rankweave run program.ts -n 8 --trace-matching trace   record message matching for rankweave match trace
-  rankweave run program.ts -n 8 --json              results as one JSON object; program output on stderr`
+  rankweave run program.ts -n 8 --trace-matching trace   records message matching, for rankweave match trace
+  rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const optionTable = {
   ...worldOptions,
   ...onlineTuningOption,
   ...worldMachineOption,
   ...matchingDesignOption,
-  tagOutput: flag('--tag-output', 'prefix every line with the rank that wrote it'),
+  tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
   hosted: negation(
     '--no-hosted',
-    'call the default export once per rank, even if the program exports hosted',
+    'call the default export once per rank, also where the program exports hosted',
   ),
-  diagnose: flag('--diagnose', 'include the program line of each call in errors and reports'),
-  reportAlgorithms: flag('--report-algorithms', 'print on standard error which collective algorithms ran'),
-  reportMatching: flag('--report-matching', 'print matching counts and queue lengths on standard error'),
+  diagnose: flag('--diagnose', 'name the line of the program in errors and reports'),
+  reportAlgorithms: flag(
+    '--report-algorithms',
+    'print the algorithms of collectives that ran on standard error',
+  ),
+  reportMatching: flag(
+    '--report-matching',
+    'count message matching, print lengths of its queues on standard error',
+  ),
   traceMatching: option(
     '--trace-matching <dir>',
-    'record message matching, one file per rank, for rankweave match',
+    'record message matching: a file a rank, for rankweave match',
   ),
-  traceCollectives: flag('--trace-collectives', 'with --trace-matching: also record messages of collectives'),
+  traceCollectives: flag('--trace-collectives', 'of --trace-matching: the messages of collectives, too'),
   traceOperations: option(
     '--trace-operations <number>',
-    'with --trace-matching: record at most the first operations of a rank (default: 1000000)',
+    'operations a rank records, its first (default: 1000000)',
     whole(1, mostProcessOperations),
   ),
   json,

@@ -48,29 +48,25 @@ import type { AddCommand } from './command.js'
 const choiceOptions = {
   algorithm: option(
     '--algorithm <text>',
-    'algorithm of a collective: auto, or one of its algorithms',
+    'of a collective: auto, or one of its algorithms',
     z.string(),
     'auto',
   ),
-  machine: option(
-    '--machine <text>',
-    'machine that the ranks run on, rank r on core r; auto needs a profile',
-    machineCheck,
-  ),
+  machine: option('--machine <text>', 'machine, rank r on core r; for auto with a profile', machineCheck),
   bytes: option(
     '--bytes <number>',
-    "for auto: bytes of the data that MPI's count describes",
+    "for auto: bytes of every unit of data, as MPI's count describes it",
     whole(0, longestBlockBytes),
   ),
   order: option(
     '--order <word>',
-    'for auto: weakest acceptable order of combination: tree, ranks or any',
+    'for auto: the weakest order of combination: tree, ranks or any',
     oneOf('tree', 'ranks', 'any'),
     'any',
   ),
   budget: option(
     '--budget <number>',
-    'for auto: work to spend on simulations',
+    'for auto: work spent on simulations',
     whole(1, 2 ** 20),
     String(defaultAlgorithmBudget),
   ),
@@ -90,18 +86,18 @@ interface ChosenText {
 }
 
 const help = `
-A collective algorithm is a function that returns a schedule: for every rank, which blocks it sends to whom and what it
-combines, phase by phase. The command verifies the schedule before printing or writing it. A schedule with violations is
-not written, and the exit code is 1.
+An algorithm of a collective is a function that returns a schedule: for every rank, which blocks it sends to whom and
+what it combines, phase by phase. The schedule is verified before it is printed or written. A schedule with violations
+is not written, and the exit code is 1.
 
-ALGORITHM is one line of text: an id, then a colon and settings separated by commas. Settings are parameters of the
-algorithm, and segments=NUMBER, which is the same as --segments.
+ALGORITHM is a line of text: an id, then a colon and settings joined by commas. They are the parameters of the algorithm
+that are not to have their defaults, and segments=NUMBER, which is --segments.
 
-With --machine, algorithms that follow the network, such as allgather-bucket, are planned for rank r on core r. The ports
-of a machine limit how many sends of a rank are in progress at once; --ports overrides that limit.
+With --machine, algorithms that follow the network, such as allgather-bucket, are planned for where the ranks are: rank r
+on core r. A machine with ports limits the sends of a rank that are in progress to so many, unless --ports says how many.
 
-The name of a collective selects the algorithm, with parameters and segments, whose simulated time on a machine with a
-profile is shortest.
+The name of a collective stands for the algorithm that takes least time on a machine with a profile, as the simulator
+predicts it, with its parameters and segments.
 
 Examples:
   rankweave schedule --list
@@ -118,10 +114,10 @@ const optionTable = {
   list: flag('--list', 'list the algorithms and their parameters'),
   ranks: option(
     '--ranks <number>',
-    'number of ranks (default: the cores of the machine)',
+    'participants (default: the cores of the machine)',
     whole(1, shapeLimits.ranks),
   ),
-  root: option('--root <rank>', 'root of a rooted collective', whole(0, shapeLimits.ranks - 1), '0'),
+  root: option('--root <rank>', 'of a rooted collective', whole(0, shapeLimits.ranks - 1), '0'),
   segments: option(
     '--segments <number>',
     `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
@@ -129,7 +125,7 @@ const optionTable = {
   ),
   ports: option(
     '--ports <number>',
-    'maximum sends of a rank in progress at once (default: the ports of the machine, or all of a phase)',
+    'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
     whole(1, mostSendsAtOnce),
   ),
   output: option(
@@ -144,7 +140,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
   addOptions(
     command.argument(
       '[algorithm]',
-      'algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
+      'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
     ),
     optionTable,
   )

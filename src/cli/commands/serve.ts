@@ -10,17 +10,15 @@ import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-Programs in any language use the service over HTTP: they upload a topology, request a plan, and fetch its schedule, its
-simulation or a C program. The service stores plans in --data and names them by their content, so that equal requests are
-planned once, even across restarts.
+Plans for programs in any language, by HTTP: upload a topology, request a plan, fetch its schedule, its simulation, a C program of it.
+Plans are stored in --data and named by their content: equal requests are planned once, also after a restart.
 
-Without --token-file, only programs on this host can use the service. With it, each token belongs to a tenant, and no tenant
-sees the topologies, plans and worlds of another. Each line of the file is a token of at least 32 characters A-Z a-z 0-9 _ -.
+Without --token-file only programs of this host can use the service. With it, each token is a tenant, and no tenant sees another's
+topologies, plans and worlds. The file has one token of at least 32 characters A-Z a-z 0-9 _ - per line.
 
-SIGTERM and SIGINT shut the service down with exit code 0: running plans may finish within --grace, and waiting ones resume
-after a restart.
+SIGTERM and SIGINT end it: running plans may end, waiting ones are taken up when it is started again. Exit code 0.
 
-Limits and their defaults:
+Limits, each with its default:
 ${Object.entries(serviceLimits)
   .map(
     ([name, { help }]) =>
@@ -37,36 +35,28 @@ Examples:
 const optionTable = {
   host: option(
     '--host <address>',
-    'address to listen on; addresses beyond this host need --token-file',
+    'address to listen on; beyond this host with --token-file only',
     z.string().min(1),
     '127.0.0.1',
   ),
-  port: option('--port <number>', 'port to listen on; 0 picks a free port', whole(0, 65_535), '7878'),
-  data: option('--data <dir>', 'folder for topologies, plans and jobs', z.string().min(1), 'rankweave-data'),
-  tokenFile: option('--token-file <file>', 'file with one token per line, each for a tenant'),
-  metricsTokenFile: option(
-    '--metrics-token-file <file>',
-    'file with one token that gives access to /metrics only',
-  ),
-  tlsCert: option('--tls-cert <file>', 'PEM certificate; only TLS connections are then accepted'),
-  tlsKey: option('--tls-key <file>', 'PEM key of the certificate'),
+  port: option('--port <number>', 'port to listen on; 0 is any that is free', whole(0, 65_535), '7878'),
+  data: option('--data <dir>', 'folder of topologies, plans and jobs', z.string().min(1), 'rankweave-data'),
+  tokenFile: option('--token-file <file>', 'tokens, one per line and tenant'),
+  metricsTokenFile: option('--metrics-token-file <file>', 'one token, which shows /metrics and nothing else'),
+  tlsCert: option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only'),
+  tlsKey: option('--tls-key <file>', 'its key in PEM'),
   publicUrl: option(
     '--public-url <url>',
-    'public address, if it differs from the listening address, e.g. https://plans.example.org',
+    'where it is reached, if not where it listens, e.g. https://plans.example.org',
   ),
   allowOrigin: option(
     '--allow-origin <origin...>',
-    'other origins whose pages may use the service',
+    'pages of other origins that may use it',
     z.array(z.string()),
     [],
   ),
-  limits: option('--limits <name=number,...>', 'limits that differ from the defaults'),
-  grace: option(
-    '--grace <seconds>',
-    'time that running plans have to finish at shutdown',
-    seconds(3600),
-    '10',
-  ),
+  limits: option('--limits <name=number,...>', 'limits other than the defaults'),
+  grace: option('--grace <seconds>', 'how long running plans may take to end', seconds(3600), '10'),
   json,
 }
 

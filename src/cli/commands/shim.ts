@@ -16,41 +16,41 @@ import { type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-Unmodified MPI programs preload the library. It plans neighborhood collectives on communicators that have a topology, and
-runs a plan if a trial in the program itself shows that it is faster. All other calls are left to MPI. Preload the library
-into all processes of a job, and compile it with the MPI of the program: if one is Open MPI and the other MPICH, the library
-ends the program at its start with exit code 78 and names both. The command prints a line that launches a program with that
-MPI on this machine.
+The library is preloaded into unmodified MPI programs. On communicators with a topology it plans neighborhood collectives
+and runs the plans where a trial in the program itself shows that they are faster; everything else is left to MPI.
+Preload it into all processes of a job. Compile it with the MPI with which the program was compiled: where Open MPI and MPICH
+differ, the library ends the program at its start with exit code 78 and names both. The command prints a line that launches a
+program with that MPI on this machine.
 
 Environment of the program:
-  RANKWEAVE_SHIM=report         print what the library planned, ran and measured
+  RANKWEAVE_SHIM=report         print what was planned, run and measured
   RANKWEAVE_SHIM=record:FILE    write the graph of every communicator, for rankweave plan edges:FILE
-  RANKWEAVE_SHIM=tune:FILE      run collectives with the settings of a tuning file
-  RANKWEAVE_SHIM=online:DIR     choose a setting for each call and record its time, for rankweave learn DIR
-  RANKWEAVE_SHIM=matching:DIR   record message matching, for rankweave record --matching -o DIR
-  RANKWEAVE_SHIM=reorder        place the ranks of topologies created with reorder = 1
-  RANKWEAVE_SHIM=reorder:FILE   place them by a mapping written by rankweave map -o FILE
+  RANKWEAVE_SHIM=tune:FILE      run collectives in the settings of a tuning file
+  RANKWEAVE_SHIM=online:DIR     choose settings call by call and record them, for rankweave learn DIR
+  RANKWEAVE_SHIM=matching:DIR   record how messages are matched, for rankweave record --matching -o DIR
+  RANKWEAVE_SHIM=reorder        place the ranks of topologies that are made with reorder = 1
+  RANKWEAVE_SHIM=reorder:FILE   place them as rankweave map -o FILE says
   RANKWEAVE_SHIM=always         run plans without a trial
   RANKWEAVE_SHIM=off            leave everything to MPI
-  RANKWEAVE_SHIM_PLAN=FILE      plans written by --plan, separated by colons
+  RANKWEAVE_SHIM_PLAN=FILE      plans written by --plan, with colons between
 
 Examples:
   rankweave shim -o shim --mpicc mpicc
   mpirun -n 64 -x LD_PRELOAD=$PWD/shim/librankweave_shim.so ./program           Open MPI
   mpirun -n 64 -env LD_PRELOAD $PWD/shim/librankweave_shim.so ./program         MPICH
-  rankweave shim --source rankweave-shim.tar.gz                                 build with make && make install, without Node
+  rankweave shim --source rankweave-shim.tar.gz                                 for make && make install, without Node
   rankweave plan edges:FILE --strategy routed -o plan.jsonl && rankweave shim -o shim --plan plan.jsonl`
 
 const optionTable = {
-  output: option('-o, --output <folder>', 'folder to write', z.string(), 'rankweave-shim'),
-  mpicc: option('--mpicc <command>', "compiler of the program's MPI", z.string().min(1), 'mpicc'),
+  output: option('-o, --output <folder>', 'where to write it', z.string(), 'rankweave-shim'),
+  mpicc: option('--mpicc <command>', 'the compiler of the MPI of the program', z.string().min(1), 'mpicc'),
   plan: option(
     '--plan <file>',
-    'also convert this plan of a neighbor allgather, written by plan -o, for the library',
+    'also write this plan of a neighbor allgather, as written by plan -o, for the library',
   ),
   source: option(
     '--source <file>',
-    'write only the C sources with a Makefile, as a .tar.gz to build without Node',
+    'only write the C sources with a Makefile, as a .tar.gz to be built without Node',
     z.string().min(1),
   ),
   json,

@@ -31,10 +31,11 @@ import {
 import type { AddCommand } from './command.js'
 
 const help = `
-SOURCE is a schedule file written by plan -o or schedule -o (-: standard input); a collective algorithm with its settings
-(see rankweave schedule --help); or a topology, for which a neighbor allgather is planned with the options of rankweave plan.
+SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
+collective with its settings, for which see rankweave schedule --help; or a topology, whose neighbor allgather is planned as by
+rankweave plan, with the same options.
 ${machineHelp}
-The machine needs a profile with message costs: cluster:nodes=16,cores=16,profile=simgrid-fast.
+The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
 All times are predictions of a model; nothing is measured.
 ${specHelp}
 ${mapHelp}
@@ -48,28 +49,28 @@ Examples:
 const optionTable = {
   bytes: option(
     '--bytes <number>',
-    "bytes of each contribution: what MPI's count describes",
+    'bytes of every contribution: what count describes in the MPI call',
     whole(0, longestBlockBytes),
   ),
   processes: option(
     '--processes <number>',
-    'number of processes, each hosting a block of ranks, process p on core p (default: one per rank)',
+    'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
     whole(1, shapeLimits.ranks),
   ),
   progress: option(
     '--progress <name>',
-    'start a message as soon as its dependencies allow, or phase by phase: dependencies, phases',
+    'when messages leave: dependencies or phases',
     oneOf('dependencies', 'phases'),
     'dependencies',
   ),
-  svg: option('--svg <file>', 'draw the timeline of at most 64 ranks (-: to standard output)'),
+  svg: option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)'),
   linksSvg: option(
     '--links-svg <file>',
-    'draw the bytes on each link, at most 4,096 links (-: to standard output)',
+    'write how many bytes pass each link as a picture, at most 4,096 links (-: to standard output)',
   ),
   trace: option(
     '--trace <file>',
-    'write the timeline of at most 1,024 ranks as Chrome trace events (.gz: compressed)',
+    'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
   ),
   json,
   ...shapeOptions,

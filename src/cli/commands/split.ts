@@ -23,12 +23,12 @@ import main, { hosted, type SplitProblem, type SplitShare, splitProblem } from '
 import type { AddCommand } from './command.js'
 
 const help = `
-Rank r gets color r modulo --colors and a random key, or the color (or -) and the key in line r + 1 of --file.
-Every rank checks its new rank and the size of its communicator, and looks up the address of another member. The expected
-values come from a sort that shares no code with the split.
+Rank r gets color r modulo --colors and a random key, or the color (or -) and key in line r + 1 of --file.
+Every rank's new rank and its communicator's size are checked, and the address of another member is looked up. The
+expected values come from a sort that shares no code with the split.
 
 Examples:
-  rankweave split -n 1000000                                       one million ranks in one process
+  rankweave split -n 1000000                                       a million ranks in one process
   rankweave split -n 100000 --processes 64 --table distributed     by parallel sort, 1/64 of the table per process
   rankweave split -n 1000 --processes 16 --algorithm parallel-sort --sorters 4 --table-group 8 --explain
   rankweave split -n 64 --fabric threads --processes 2 --json`
@@ -39,13 +39,10 @@ const optionTable = {
   ...worldOptions,
   colors: option(
     '--colors <number>',
-    'number of colors, assigned to the ranks in turn (default: 1)',
+    'number of colors, dealt to the ranks in turn (default: 1)',
     whole(1, 2 ** 31 - 1),
   ),
-  file: option(
-    '--file <path>',
-    'file with a color and a key per line, one line per rank (-: standard input)',
-  ),
+  file: option('--file <path>', 'file with one line per rank: color and key; - is standard input'),
   ...splitFlags,
   explain: flag('--explain', 'report time, messages and bytes of every phase'),
   json,

@@ -35,18 +35,18 @@ import type { AddCommand } from './command.js'
 const help = `${machineHelp}
 
 C = A x B. The rows of A, B and C are distributed over the ranks in blocks. A rank needs the rows of B that match the
-columns of its part of A; these needs are the process topology. A neighbor allgather exchanges the rows. It is planned once
-and repeated for every --columns columns of B. While rows are in flight, ranks multiply the rows of A that need only local
-rows of B. For comparison, the command also computes the product with direct sends and with an ordinary allgather, which
-sends all of B to every rank, and times the products in turn. It calls the first one faster or slower than another if the
-95% interval of the ratio of their times in the same turn excludes 1, given at least 6 turns. Every product is compared with
-a serial product, for which this process collects A.
+columns of its part of A: these needs are the process topology. The exchange is a neighbor allgather, planned once and
+repeated for every --columns columns of B. Rows of A that need own rows of B only are multiplied while the others' rows are
+in flight. The same product is also computed with direct sends and with an ordinary allgather, which sends all of B to
+every rank. All are timed in turn. The first is called faster or slower than another one where the 95% interval of the
+ratio of their times in the same turn, from 6 turns or more, excludes 1. All products are compared with a serial product,
+for which this process collects A.
 
---strategy auto tries direct sends, an ordinary allgather, blocks that neighbors read in shared memory (if the fabric has
-any) and, if processes have many peers, strategies that combine messages. It uses the fastest of them. With --machine, which
-then needs a profile, it uses the strategy that is fastest in simulation.
+--strategy auto tries direct sends, blocks that neighbors read in shared memory where there is such memory, an ordinary
+allgather and, where processes have many peers, strategies that combine messages on the fabric, and uses the fastest; with
+--machine, which then needs a profile, it uses the one that the simulator finds fastest there.
 
-A.mtx and B.mtx are real Matrix Market files, optionally gzip-compressed; - is standard input. Every process reads its part of a
+A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. Every process reads its part of a
 file. The default A is an irregular stencil of 4,096 rows, the default B a dense matrix of seeded numbers.
 
 Examples:
@@ -60,7 +60,7 @@ Examples:
 const optionTable = {
   ...worldOptions,
   ...strategyOptions(['auto']),
-  columns: option('--columns <number>', 'columns of B in each exchange', whole(1, 2 ** 20), '4'),
+  columns: option('--columns <number>', 'columns of B per exchange', whole(1, 2 ** 20), '4'),
   width: option('--width <number>', 'columns of a generated B', whole(1, 2 ** 20), '8'),
   compare: option(
     '--compare',
@@ -68,19 +68,16 @@ const optionTable = {
     z.boolean(),
     true,
   ),
-  noCompare: option('--no-compare', 'leave out that comparison', z.unknown()),
+  noCompare: option('--no-compare', 'leave these out', z.unknown()),
   turns: option(
     '--turns <number>',
-    'how often each product is timed (default: up to 9 times in 2 s)',
+    'how often each product is timed; default: up to 9 times in 2 s',
     whole(1, 999),
   ),
-  check: negation(
-    '--no-check',
-    'skip the comparison with a serial product; no process then collects A, B or C',
-  ),
+  check: negation('--no-check', 'no serial product: no process collects A, B or C'),
   predict: option(
     '--predict <machine>',
-    'also predict an exchange on a machine with a profile, with one rank per core',
+    'also predict an exchange on a machine with a profile, a rank per core',
   ),
   svg: option('--svg <file>', 'draw the times, measured and predicted (-: to standard output)'),
   json,
@@ -89,8 +86,8 @@ const optionTable = {
 export const spmmCommand: AddCommand = (command, act) => {
   addOptions(
     command
-      .argument('[A.mtx]', 'sparse matrix (default: a generated one)')
-      .argument('[B.mtx]', 'matrix to multiply by (default: seeded numbers)'),
+      .argument('[A.mtx]', 'sparse matrix; default: a generated one')
+      .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers'),
     optionTable,
   )
     .addHelpText('after', help)

@@ -58,17 +58,17 @@ import main from '../program/study-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
-A.mtx alone stands for the exchange of rows in a product with that matrix, with one rank per core of the machine.
+A.mtx alone is the row exchange of a product with that matrix, on as many ranks as the machine has cores.
 ${machineHelp}
-The machine needs a profile with message costs: cluster:nodes=16,cores=16,profile=simgrid-fast.
+The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
 ${mapHelp}
-With --map, the study begins with four columns: neither, mapping only, combining only, both.
+The study then begins with four columns: neither, mapping only, combining only, both.
 
-Messages and bytes are counted, times are simulated on the machine, and planning is measured on this computer. With
---fabric, the strategies also run with real data. Simulated and measured times never share a table.
+Messages and bytes are counted, times are simulated on the machine; planning is measured on this computer. With --fabric the
+strategies also run with their data, in sections of their own: simulated and measured times never share a table.
 
--o *.md writes Markdown without plots (-: to standard output), -o *.html one page with tables and plots. Any other name
-is a folder for README.md, study.html, study.json and an SVG picture per plot.
+-o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
+a folder: README.md, study.html, study.json and a picture (SVG) per plot.
 
 Examples:
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
@@ -82,38 +82,33 @@ const optionTable = {
   ...mapOption,
   machine: option(
     '--machine <text>',
-    'machine with a profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
+    'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
     machineCheck,
   ),
   bytes: option(
     '--bytes <list>',
-    `block lengths in bytes, separated by commas (default: ${defaultLengths.join()})`,
+    `lengths of a block, separated by commas (default: ${defaultLengths.join()})`,
     wholeList(0, longestBlockBytes, mostLengths),
   ),
   strategies: option(
     '--strategies <text...>',
-    'strategies to compare with direct sends, as for rankweave plan (default: the best of every kind)',
+    'strategies besides direct sends, as rankweave plan takes them (default: the best of every kind)',
     z.array(z.string()),
   ),
   planSeconds: option(
     '--plan-seconds <seconds>',
-    'skip a strategy whose search for friend groups takes longer',
+    'leave out a strategy whose friend groups take longer',
     seconds(1e6).refine((given) => given > 0, 'expected seconds above 0, got 0'),
     String(defaultPlanSeconds),
   ),
   fabric: option(
     '--fabric <name>',
-    'also measure the strategies on local, threads, websocket or mpi',
+    'measure the strategies on local, threads, websocket or mpi, too',
     oneOf('local', 'threads', 'websocket', 'mpi'),
   ),
-  processes: option('--processes <number>', 'with --fabric: number of processes', whole(1, 4096)),
-  runs: option(
-    '--runs <number>',
-    'with --fabric: measured runs of every strategy and length',
-    whole(1, 999),
-    '5',
-  ),
-  output: option('-o, --output <name>', 'write *.md, *.html or a folder'),
+  processes: option('--processes <number>', 'of the fabric', whole(1, 4096)),
+  runs: option('--runs <number>', 'measured runs of every strategy and length', whole(1, 999), '5'),
+  output: option('-o, --output <name>', '*.md, *.html or a folder'),
   json,
 }
 

@@ -35,16 +35,16 @@ import type { AddCommand } from './command.js'
 const help = `${specHelp}
 ${machineHelp}
 
-A candidate group of size k (a hyperedge) is a set of k friends: ranks with more than theta common out-neighbors, whose
-messages can be combined. Without a machine, any ranks can be friends and theta is k(k-1); with one, friends share a node
-and theta is k. The report has the mean number of candidate groups that contain a rank, and the messages of the plan for
-each k; the best k needs the fewest. Every figure is exact; figures that would take too long to compute are left out.
+A candidate group of k (a hyperedge) is a set of k ranks with more than theta common out-neighbors: friends, whose messages
+can be combined. Without a machine any ranks can be friends and theta is k(k-1); with one, friends share a node and theta is
+k. Candidate groups per rank are those that contain it, averaged over all ranks. Messages are those of the plan for k; the
+best k has the fewest. Every figure is exact; what would take too long to count is left out.
 
-A topology is a grid if every rank, in row-major order, has the same offsets to its neighbors. Cartesian grids and Moore
-neighborhoods are recognized in any input.
+A topology is a grid if every rank, in row-major order, has the same offsets to its neighbors: Cartesian grids and Moore
+neighborhoods are recognized in any topology.
 
---format converts the topology for other tools: graphology JSON, METIS, Matrix Market (mtx), CSV or a list of edges.
-With -o -, the file goes to standard output and the report to standard error.
+--format writes a file for other tools instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
+With '-' as output, the file goes to standard output and the report to standard error.
 
 Examples:
   rankweave topology moore:64x64:r=2
@@ -56,17 +56,17 @@ Examples:
 const optionTable = {
   machine: option(
     '--machine <text>',
-    'machine that the ranks run on, e.g. cluster:nodes=4,cores=32',
+    'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
     machineCheck,
   ),
-  k: option('--k <list>', 'group sizes to examine', wholeList(2, 2 ** 20), '2,4'),
+  k: option('--k <list>', 'friends per group', wholeList(2, 2 ** 20), '2,4'),
   format: option(
     '--format <format>',
-    `convert the topology instead: ${topologyFormats.join(', ')}`,
+    `write the topology instead: ${topologyFormats.join(', ')}`,
     oneOf(...topologyFormats),
   ),
-  output: option('-o, --output <file>', 'with --format: file to write (.gz: compressed, -: standard output)'),
-  svg: option('--svg <file>', 'draw the adjacency matrix, with the friend groups of the best k in color'),
+  output: option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)'),
+  svg: option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color'),
   json,
 }
 

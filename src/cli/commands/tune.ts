@@ -65,20 +65,19 @@ import { columns, counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-DATA are measurement files of one source, written by rankweave measure. The command learns a decision tree for each
-collective.
+DATA are files of measured times, as rankweave measure writes them, of one source. A tree is learned for each collective.
 
-A penalty is the time that a decision loses against the best measured setting of the call. The report has penalties on the
-training set, on held-out points (decided by a tree learned without their number of processes), and of the default. The
-default is the setting measured as 'default', or else Rankweave's own rule. If the chosen setting of a call was not
-measured, the default counts instead; if that was not measured either, the call counts as missing.
+Penalties are what decisions lose against the best measured setting of each call: on the training set, on held-out points,
+which are decided by what was learned without their number of processes, and by default, where nothing decides. The default
+is the setting that was measured as 'default', else the rule of this library. Calls whose chosen setting was not measured
+count with the default; they are missing where that was not measured either.
 
-Open MPI's rules see neither the operation of a reduction nor the arguments of other ranks. Settings that would break
-programs depending on these are left to Open MPI, unless --assume promises one of two properties of all programs that use
-the rules. 'commutative': all reductions use commutative operations. 'equal-arguments': all ranks of a call pass equal
-counts and datatypes, including those that MPI ignores for calls in place.
+Open MPI's rules see neither the operation of a reduction nor the arguments of other ranks. Where a setting breaks programs
+that depend on these, the library chooses, unless --assume states of all programs that use the rules: 'commutative', their
+reductions are by commutative operations; 'equal-arguments', the ranks of a call pass equal counts and datatypes, in place
+also those that MPI ignores.
 
-Use the tuning file with rankweave run --tuning or RANKWEAVE_TUNING; for an MPI library, with RANKWEAVE_SHIM=tune:FILE.
+The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library of MPI, for RANKWEAVE_SHIM=tune:FILE.
 
 Examples:
   rankweave tune data.jsonl -o tuning.json
@@ -89,77 +88,77 @@ Examples:
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
 const optionTable = {
-  output: option('-o, --output <file>', 'tuning file to write (-: to standard output)'),
+  output: option('-o, --output <file>', 'the tuning file to write (-: to standard output)'),
   learner: option(
     '--learner <name>',
-    'least-penalty, c45, or quadtree (which sees only processes and bytes)',
+    'least-penalty, c45, or quadtree: processes and bytes only',
     oneOf('least-penalty', 'c45', 'quadtree'),
     'least-penalty',
   ),
   minCases: option(
     '-m, --min-cases <number>',
-    'for trees: least number of calls in two outcomes of each test',
+    'of trees: calls in two outcomes of every test',
     whole(1, 2 ** 20),
     String(defaultMinCases),
   ),
   gain: option(
     '--gain <percent>',
-    'for least-penalty: percentage points of mean penalty that each further leaf must save',
+    'of least-penalty: points of the mean penalty that a further leaf saves',
     number(0, 1000),
     String(defaultGainPercent),
   ),
   confidence: option(
     '-c, --confidence <percent>',
-    'for c45: confidence of pruning; lower values prune more',
+    'of c45: lower prunes more',
     number(0, 50),
     String(defaultConfidencePercent),
   ),
-  prune: negation('--no-prune', 'for c45: do not prune'),
-  together: flag('--together', 'for c45: learn one tree over all collectives, and give each its part'),
+  prune: negation('--no-prune', 'of c45: no pruning'),
+  together: flag('--together', 'of c45: one tree over all collectives, of which each gets its part'),
   tolerance: option(
     '--tolerance <percent>',
-    `for c45 and quadtree: treat settings within this of the best as equal to it (default: ${defaultTolerancePercent}; quadtree: none)`,
+    `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
     number(0, 1000),
   ),
   attributes: option(
     '--attributes <name>',
-    'for trees: composite (with products of sizes) or plain',
+    'of trees: composite, with products of sizes, or plain',
     oneOf('composite', 'plain'),
     'composite',
   ),
   depth: option(
     '--depth <number>',
-    'maximum tests on a path, or levels of a quadtree (default: no limit)',
+    'tests on a path; of a quadtree its levels (default: no limit)',
     whole(0, treeLimits.depth),
   ),
   threshold: option(
     '--threshold <share>',
-    'for quadtree: share of the cells in a square that must agree (default: 1)',
+    'of a quadtree: cells of a square that agree (default: 1)',
     number(0, 1),
   ),
   folds: option(
     '--folds <number>',
-    'number of parts into which process counts are divided for held-out points (default: at most 5)',
+    'parts of the numbers of processes for held-out points (default: at most 5)',
     whole(2, 4096),
   ),
   without: option(
     '--without <text...>',
-    'never choose these settings, e.g. knomial, or knomial:radix=2 with any segments',
+    'learn without these settings: knomial, or knomial:radix=2 with all segments',
     z.array(z.string()),
   ),
   ...outputOptions(),
   perNode: option(
     '--per-node <number>',
-    'for rules: processes per node (default: as measured)',
+    'of rules: processes per node (default: what was measured)',
     whole(1, 2 ** 22),
   ),
   mpichLib: option(
     '--mpich-lib <file>',
-    'with --mpich: libmpich.so, whose own selection applies where the tree does not decide',
+    'of --mpich: libmpich.so, whose own selection stands where nothing was decided',
   ),
   assume: option(
     '--assume <words>',
-    `with --ompi-rules: properties of all programs: ${ruleAssumptions.join(', ')} (default: none)`,
+    `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
     wordList(ruleAssumptions),
   ),
   json,
@@ -173,7 +172,7 @@ const notOf = {
 } as const
 
 export const tuneCommand: AddCommand = (command, act) => {
-  addOptions(command.argument('<data...>', 'measurement files (-: standard input)'), optionTable)
+  addOptions(command.argument('<data...>', 'files of measured times (-: standard input)'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, files: readonly string[], raw: unknown, command: Command) => {
@@ -412,7 +411,7 @@ function tuningOutputs(): readonly TuningOutput[] {
     {
       name: 'ompiRules',
       flags: '--ompi-rules <file>',
-      help: 'write a file of dynamic rules for Open MPI',
+      help: "write Open MPI's file of dynamic rules",
       written: (tuned) => {
         const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
         const reasons = ruleAssumptions.filter((name) => left[name] > 0)
@@ -425,7 +424,7 @@ function tuningOutputs(): readonly TuningOutput[] {
     {
       name: 'mpich',
       flags: '--mpich <file>',
-      help: 'write a JSON selection file for MPICH; needs --mpich-lib',
+      help: "write MPICH's selection, as JSON; needs --mpich-lib",
       written: (tuned) => {
         const { mpichLibrary } = tuned.rules
         if (mpichLibrary === undefined)
@@ -437,7 +436,7 @@ function tuningOutputs(): readonly TuningOutput[] {
     {
       name: 'report',
       flags: '--report <file>',
-      help: 'write one HTML file that shows which setting wins where, and what decisions lose',
+      help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
       written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
     },
   ]

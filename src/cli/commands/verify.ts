@@ -13,21 +13,21 @@ import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 
-Verifies that every send matches a receive of the same blocks, that every rank ends with exactly the blocks and reductions
-it must hold, each in its place and with every contributor once, and that no rank deadlocks. If there are violations, the
-command lists the first ones with their ranks and exits with code 1. For reductions it also reports whether they combine in
-rank order, and their association: schedules with the same association give the same floating-point bits.
+Verifies that every send has its receive with the same blocks, that every rank ends with exactly the blocks and the
+reductions it must hold, each in its place and of each contributor once, and that no rank deadlocks. Exit code 1 when
+there are violations; the first ones are listed with their rank. Of reductions it also reports whether they combine in
+rank order, and how they are associated: schedules of one association give the same floating-point bits.
 
 Examples:
   rankweave plan moore:16x16:r=2 -o plan.jsonl
   rankweave verify plan.jsonl                                 with the topology in the file
-  rankweave verify plan.jsonl --topology moore:16x16:r=2      with the topology you intended
-  rankweave verify allreduce.jsonl --ordered                  also for non-commutative operations
+  rankweave verify plan.jsonl --topology moore:16x16:r=2      with the topology you meant
+  rankweave verify allreduce.jsonl --ordered                  also for operations that are not commutative
   rankweave verify plan.jsonl --json`
 
 const optionTable = {
-  topology: option('--topology <spec>', 'require that the plan is for this topology'),
-  ordered: flag('--ordered', 'require reductions in rank order, as non-commutative operations do'),
+  topology: option('--topology <spec>', 'the topology the plan must be for'),
+  ordered: flag('--ordered', 'demand reductions in rank order, as operations need that are not commutative'),
   json,
 }
 

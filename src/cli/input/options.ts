@@ -61,7 +61,7 @@ export function required<T>(flags: string, help: string, check: z.ZodType<T>): C
 
 /** Makes an option without a value, false unless it is given. */
 export function flag(flags: string, help: string): CommandOption<boolean> {
-  return { flags, help, check: z.boolean().default(false) }
+  return option(flags, help, z.boolean(), false)
 }
 
 /** Makes an option such as `--no-check`, whose value is true unless it is given. */
@@ -69,13 +69,11 @@ export function negation(flags: string, help: string): CommandOption<boolean> {
   return { flags, help, check: z.boolean() }
 }
 
-export const json = flag('--json', 'print one JSON object on standard output')
+export const json = flag('--json', 'one JSON object on standard output')
 
 export function addOptions(command: Command, table: CommandOptions): Command {
   for (const { flags, help, initial, isRequired = false } of Object.values(table))
-    command.addOption(
-      new Flag(flags, help).default(initial, String(initial) || 'none').makeOptionMandatory(isRequired),
-    )
+    command.addOption(new Flag(flags, help).default(initial).makeOptionMandatory(isRequired))
   return command
 }
 

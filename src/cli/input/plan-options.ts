@@ -22,7 +22,7 @@ export function strategyOptions(others: readonly string[] = []) {
     ...commandOptionsOf(friendWords),
     machine: option(
       '--machine <text>',
-      'machine that the ranks run on, e.g. cluster:nodes=4,cores=32',
+      'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
       machineCheck,
     ),
   }
@@ -46,7 +46,7 @@ export function spelledBy({ options }: Command): (name: string) => string {
 export const mapOption = {
   map: option(
     '--map <file>',
-    'place the ranks on the machine first: auto, or a file written by rankweave map',
+    'place ranks on the machine first: auto, or a file of rankweave map',
     z.string().transform((given) => readMapSource(given)),
   ),
 }

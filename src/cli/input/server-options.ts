@@ -8,11 +8,8 @@ import { type OptionValues, option } from './options.js'
 
 /** The options of a command whose plans a service may make. */
 export const serverOptions = {
-  server: option(
-    '--server <url>',
-    'request the plan from a service (rankweave serve), e.g. http://127.0.0.1:7878',
-  ),
-  tokenFile: option('--token-file <file>', 'with --server: file that holds its token'),
+  server: option('--server <url>', 'let a service plan (rankweave serve), such as http://127.0.0.1:7878'),
+  tokenFile: option('--token-file <file>', 'with --server: the file of its token'),
 }
 
 /** The address of a service, and the token for it. */
@@ -40,14 +37,14 @@ export function listenOptions(byDefault: string) {
   return {
     listen: option(
       '--listen <host:port>',
-      `address to listen on; port 0 picks a free port (default: ${byDefault})`,
+      `address to listen on; port 0 is any that is free (default: ${byDefault})`,
     ),
     advertise: option(
       '--advertise <host>',
-      'host name or address at which others connect (default: that of --listen)',
+      'host name or address that others dial (default: that of --listen)',
     ),
-    tlsCert: option('--tls-cert <file>', 'PEM certificate; only TLS connections are then accepted'),
-    tlsKey: option('--tls-key <file>', 'PEM key of the certificate'),
+    tlsCert: option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only'),
+    tlsKey: option('--tls-key <file>', 'its key in PEM'),
   }
 }
 

@@ -29,34 +29,34 @@ const processes = whole(1, maxProcesses)
 const fabricOptions = (byDefault: 'local' | 'threads') => ({
   fabric: option(
     '--fabric <name>',
-    'fabric that connects the processes: local, threads, websocket or mpi',
+    'fabric between processes: local, threads, websocket or mpi',
     oneOf('local', 'threads', 'websocket', 'mpi'),
     byDefault,
   ),
   nodes: option(
     '--nodes <number>',
-    'number of nodes (default: 1; with mpi, the actual nodes)',
+    'nodes that host the processes (default: 1; with mpi the actual nodes)',
     whole(1, maxProcesses),
   ),
   bindTo: option(
     '--bind-to <what>',
-    'with --fabric threads: core binds each process to its own core; none (default: none)',
+    'with --fabric threads: core, one process to each core, or none (default: none)',
     oneOf(...bindings),
   ),
-  mpiLib: option('--mpi-lib <path>', 'MPI library file (default: the library of the launcher)'),
+  mpiLib: option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)'),
   reportAfter: option(
     '--report-after <seconds>',
-    'after this time, print on standard error what each rank waits for',
+    'after this time, print which rank waits for what on standard error',
     seconds(longestReportSeconds),
   ),
 })
 
 /** The options of a world, for every subcommand that runs one. */
 export const worldOptions = {
-  ranks: required('-n, --ranks <number>', 'number of ranks in the world', whole(1, maxWorldRanks)),
+  ranks: required('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks)),
   processes: option(
     '--processes <number>',
-    'number of processes that host the ranks (default: 1 on local, 2 on threads and websocket, all started ones on mpi)',
+    'processes that host the ranks (default: 1 on local, 2 on threads and websocket, all that are started on mpi)',
     processes,
   ),
   ...fabricOptions('local'),
@@ -66,7 +66,7 @@ export const worldOptions = {
 export const measuredWorldOptions = {
   processes: option(
     '--processes <number>',
-    'number of processes (default: 2; with mpi, all started processes)',
+    'processes (default: 2; with mpi all started processes)',
     processes,
   ),
   ...fabricOptions('threads'),
@@ -136,7 +136,7 @@ function labels(processes: number, nodes: number): string[] {
 export const worldMachineOption = {
   machine: option(
     '--machine <text>',
-    'machine that the ranks run on, rank r on core r, e.g. cluster:nodes=4,cores=16 (default: the nodes of the processes)',
+    'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=16: rank r is on core r (default: the nodes of the processes)',
   ),
 }
 
@@ -159,7 +159,7 @@ export async function worldMachineOf({
 const tuningOptionOf = (others: string) => ({
   tuning: option(
     '--tuning <file>',
-    `tuning file that chooses the algorithms of collectives${others} (default: RANKWEAVE_TUNING)`,
+    `file of rankweave tune that chooses the algorithms of collectives${others} (default: RANKWEAVE_TUNING)`,
   ),
 })
 
@@ -201,7 +201,7 @@ export async function tuningOfRun(
 export const matchingDesignOption = {
   matchingDesign: option(
     '--matching-design <name>',
-    `design of the matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
+    `structure of matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
     oneOf(...mailboxDesigns),
   ),
 }

@@ -15,8 +15,8 @@ interface Preloading {
   readonly variables: Readonly<Record<string, string>>
   /** Makes the libraries. A signal that arrives meanwhile ends the command before the program starts. */
   prepare?(): void
-  /** Where the program's standard output goes: to that of this process, to its standard error, or nowhere. */
-  readonly output: 'inherit' | 'stderr' | 'ignore'
+  /** Where the program's standard output goes: to that of this process, to its standard error, nowhere, or to a file. */
+  readonly output: 'inherit' | 'stderr' | 'ignore' | number
   /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
   ifItFails(): string
 }

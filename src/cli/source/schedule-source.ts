@@ -35,13 +35,18 @@ interface SourceOptions extends PlanWords, ShapeOptions {
 export const shapeOptions = {
   ranks: option(
     '--ranks <number>',
-    'ranks of an algorithm (default: the cores of the machine)',
+    'of an algorithm (default: the cores of the machine)',
     whole(1, shapeLimits.ranks),
   ),
-  root: option('--root <rank>', 'root of a rooted collective', whole(0, shapeLimits.ranks - 1), '0'),
+  root: option(
+    '--root <rank>',
+    'of an algorithm of a rooted collective',
+    whole(0, shapeLimits.ranks - 1),
+    '0',
+  ),
   segments: option(
     '--segments <number>',
-    `segments of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest it accepts, usually 1)`,
+    `of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
     whole(1, shapeLimits.segments),
   ),
 }

@@ -1,0 +1,124 @@
+import {
+  type ChangeName,
+  type Changes,
+  type ImpossibleChange,
+  leastShare,
+  type PossibleChange,
+  percent,
+} from './changes.js'
+import { type ComparisonBounds, comparedRuns, type Finding, findingOf, type Gain } from './gain.js'
+
+/** A change with what pairs of runs showed. */
+export interface TriedChange extends PossibleChange {
+  readonly gain: Gain
+  readonly finding: Finding
+}
+
+/** What runs of a program showed, and what to type. */
+export interface Advice {
+  readonly tried: readonly TriedChange[]
+  readonly untried: readonly ImpossibleChange[]
+  /** All changes that gained, in one command; null unless there are several. */
+  readonly together: TriedChange['gain'] | null
+  /** The changes that belong in the command; empty if it should stay as it is. */
+  readonly advised: readonly ChangeName[]
+  /** One sentence on which a person can act. */
+  readonly verdict: string
+}
+
+/** The runs of a program, for which `advise` has a budget. */
+export interface ProgramRuns {
+  /** Runs the program with changes, and returns the seconds from the end of MPI_Init to the begin of MPI_Finalize. */
+  run(changes: readonly ChangeName[]): Promise<number>
+  /** Returns the bounds of a comparison, given how many others follow. */
+  boundsOf(name: string, othersToFollow: number): ComparisonBounds
+  /** Returns whether an error only ends the runs early, so that what is known so far is told. */
+  isEarlyEnd(error: unknown): boolean
+}
+
+/**
+ * Tries every possible change alone, then those that gained together, each in pairs of runs beside the program as it is
+ * started today.
+ */
+export async function advised({ possible, impossible }: Changes, runs: ProgramRuns): Promise<Advice> {
+  const tried: TriedChange[] = []
+  for (const [i, change] of possible.entries()) {
+    const { gain, isEnded } = await gainBy([change.name], runs, possible.length - i - 1)
+    if (gain !== null) tried.push({ ...change, gain, finding: findingOf(gain) })
+    if (isEnded) return concluded(tried, impossible, null)
+  }
+  const gained = tried.filter(({ finding }) => finding === 'faster').map(({ name }) => name)
+  const together = gained.length < 2 ? null : (await gainBy(gained, runs, 0)).gain
+  return concluded(tried, impossible, together)
+}
+
+/** Compares the program with and without changes; the gain is null if the runs end before there is a pair. */
+async function gainBy(
+  names: readonly ChangeName[],
+  runs: ProgramRuns,
+  othersToFollow: number,
+): Promise<{ readonly gain: Gain | null; readonly isEnded: boolean }> {
+  const bounds = runs.boundsOf(names.join(' and '), othersToFollow)
+  let gain: Gain | null = null
+  const onPair = (known: Gain) => {
+    gain = known
+    bounds.onPair?.(known)
+  }
+  try {
+    await comparedRuns((isChanged) => runs.run(isChanged ? names : []), { ...bounds, onPair })
+    return { gain, isEnded: false }
+  } catch (error) {
+    if (!runs.isEarlyEnd(error)) throw error
+    return { gain, isEnded: true }
+  }
+}
+
+/** Returns what follows from the runs, also if they were ended early. */
+function concluded(
+  tried: readonly TriedChange[],
+  untried: readonly ImpossibleChange[],
+  together: Gain | null,
+): Advice {
+  const gained = tried.filter(({ finding }) => finding === 'faster')
+  const best = gained.toSorted((a, b) => b.gain.ratio - a.gain.ratio)[0] as TriedChange | undefined
+  const pays =
+    together !== null &&
+    best !== undefined &&
+    findingOf(together) === 'faster' &&
+    together.ratio >= best.gain.ratio
+  const advised = pays ? gained.map(({ name }) => name) : best === undefined ? [] : [best.name]
+  const gain = pays ? together : (best?.gain ?? null)
+  return { tried, untried, together, advised, verdict: verdictOf(tried, untried, advised, gain) }
+}
+
+function verdictOf(
+  tried: readonly TriedChange[],
+  untried: readonly ImpossibleChange[],
+  advised: readonly ChangeName[],
+  gain: Gain | null,
+): string {
+  if (gain !== null) return `${capitalized(advised.join(' and '))}: ${gainText(gain)}.`
+  const open = tried.filter(({ finding }) => finding === 'open')
+  if (open.length > 0) {
+    const texts = open.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
+    return `The runs do not say yet whether this pays: ${texts.join('; ')}. More runs would: --minutes, --pairs.`
+  }
+  if (tried.length > 0) {
+    const texts = tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
+    return `Nothing to gain here: ${texts.join('; ')}.`
+  }
+  const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
+  if (most < leastShare)
+    return `Nothing to gain here: at most ${percent(most)} of the time is in calls that Rankweave can change.`
+  return `Nothing to gain here: ${untried.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}.`
+}
+
+/** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */
+export function gainText({ interval, pairs, ratio }: Gain): string {
+  const range = interval === null ? '' : ` [${interval.map((bound) => bound.toFixed(2)).join(', ')}]`
+  return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

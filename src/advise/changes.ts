@@ -1,0 +1,82 @@
+import type { ProfileSummary } from '../profile/summary.js'
+import type { PlacementPlan } from './placement.js'
+
+/** What could be changed about how a program is started. */
+export const changeNames = ['placement', 'neighborhood plans'] as const
+export type ChangeName = (typeof changeNames)[number]
+
+/** A change that the profile of a program makes possible. */
+export interface PossibleChange {
+  readonly name: ChangeName
+  /**
+   * The share of the program's time that the change can touch, 0 to 1: an upper bound of what it saves. The mean over
+   * ranks.
+   */
+  readonly share: number
+  /** Says what it changes, as a sentence without its period. */
+  readonly what: string
+}
+
+/** A change that is not tried, and why. */
+export interface ImpossibleChange {
+  readonly name: ChangeName
+  readonly share: number
+  /** The end of a sentence that begins with the name: `all ranks are on one node`. */
+  readonly reason: string
+}
+
+export interface Changes {
+  readonly possible: readonly PossibleChange[]
+  readonly impossible: readonly ImpossibleChange[]
+}
+
+/** A change that can touch less than this share of the time is not tried. */
+export const leastShare = 0.03
+
+/** Returns what could be changed about a program, by its profile and a placement that was planned for its traffic. */
+export function changesOf({ levers, nodes }: ProfileSummary, placement: PlacementPlan | null): Changes {
+  const possible: PossibleChange[] = []
+  const impossible: ImpossibleChange[] = []
+  const consider = (change: PossibleChange, obstacle: string | null) => {
+    const { name, share } = change
+    const tooLittle =
+      share < leastShare ? `only ${percent(share)} of the time is in calls that it changes` : null
+    const reason = obstacle ?? tooLittle
+    if (reason === null) possible.push(change)
+    else impossible.push({ name, share, reason })
+  }
+  const isOneNode = nodes < 2
+  consider(
+    {
+      name: 'placement',
+      share: isOneNode ? 0 : levers.placement,
+      what: placement === null ? '' : placementText(placement),
+    },
+    isOneNode
+      ? 'all ranks are on one node'
+      : placement === null
+        ? 'no other order of the ranks sends clearly less between nodes'
+        : null,
+  )
+  consider(
+    {
+      name: 'neighborhood plans',
+      share: levers.neighborhood,
+      what: 'messages of neighborhood collectives are combined, or read in shared memory',
+    },
+    levers.neighborhood === 0 ? 'the program calls no neighborhood collective' : null,
+  )
+  return { possible, impossible }
+}
+
+function placementText({ today, planned }: PlacementPlan): string {
+  const count = (value: number) => value.toLocaleString('en-US')
+  return (
+    `${count(planned.messages)} messages go between nodes instead of ${count(today.messages)}, ` +
+    `${count(planned.bytes)} bytes instead of ${count(today.bytes)}`
+  )
+}
+
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`
+}

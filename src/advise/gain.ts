@@ -1,0 +1,88 @@
+import { type Interval, medianInterval, medianOf } from '../base/search.js'
+
+/** The times of two runs of a program that took turns, in seconds: as it is started today, and with a change. */
+export interface RunPair {
+  readonly today: number
+  readonly changed: number
+}
+
+/** How many times as fast a change makes a program, by pairs of runs. */
+export interface Gain {
+  readonly pairs: number
+  /** The median of the pairs' ratios, time of today over time with the change. */
+  readonly ratio: number
+  /** Holds the median with a chance of at least 95%; null for fewer than 6 pairs. */
+  readonly interval: Interval | null
+}
+
+/**
+ * What pairs of runs show. `faster` and `slower`: the interval lies beyond {@link leastGain}, or below 1 over it. `same`:
+ * it lies below {@link leastGain}, or around it and is narrow. `open`: it does not say yet.
+ */
+export type Finding = 'faster' | 'slower' | 'same' | 'open'
+
+/** A change that gains less is not worth a longer command line. */
+export const leastGain = 1.03
+
+export function gainOf(pairs: readonly RunPair[]): Gain {
+  const ratios = pairs.map(({ today, changed }) => today / changed)
+  return { pairs: pairs.length, ratio: medianOf(ratios), interval: medianInterval(ratios) }
+}
+
+/** Intervals narrower than this share of the median end a comparison. */
+const narrow = 0.04
+/** After so many pairs a comparison ends once the interval excludes that the change is worth it, or is not. */
+const fewestPairs = 11
+
+export function findingOf(gain: Gain): Finding {
+  if (gain.interval === null) return 'open'
+  const [low, high] = gain.interval
+  if (low > leastGain) return 'faster'
+  if (high < 1 / leastGain) return 'slower'
+  return high < leastGain || isNarrow(gain) ? 'same' : 'open'
+}
+
+/**
+ * Returns whether further pairs would not change what is said of a change: the interval is narrower than 4% of the
+ * median, or lies on one side of {@link leastGain} after 11 pairs.
+ */
+export function isDecided(gain: Gain): boolean {
+  return isNarrow(gain) || (gain.pairs >= fewestPairs && findingOf(gain) !== 'open')
+}
+
+function isNarrow({ interval, ratio }: Gain): boolean {
+  return interval !== null && interval[1] - interval[0] < narrow * ratio
+}
+
+/** The bounds of a comparison. */
+export interface ComparisonBounds {
+  readonly mostPairs: number
+  /** Returns whether there is time for another pair. */
+  hasTime(): boolean
+  /** Is called after every pair. */
+  onPair?(gain: Gain): void
+}
+
+/**
+ * Compares a program with and without a change by runs in pairs, which take turns in who is first. At least one pair is
+ * run.
+ *
+ * @param run Runs the program and returns its time in seconds.
+ */
+export async function comparedRuns(
+  run: (isChanged: boolean) => Promise<number>,
+  { mostPairs, hasTime, onPair }: ComparisonBounds,
+): Promise<Gain> {
+  const pairs: RunPair[] = []
+  let gain: Gain
+  do {
+    const changedFirst = pairs.length % 2 === 1
+    const first = await run(changedFirst)
+    const second = await run(!changedFirst)
+    const [today, changed] = changedFirst ? [second, first] : [first, second]
+    pairs.push({ today, changed })
+    gain = gainOf(pairs)
+    onPair?.(gain)
+  } while (!isDecided(gain) && pairs.length < mostPairs && hasTime())
+  return gain
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { comparedRuns, findingOf, gainOf, isDecided } from '../../../src/advise/gain.js'
+import { seededRandom } from '../../../src/base/random.js'
+
+/** Makes runs of a program that takes `seconds`, divided by `speedup` with the change, times noise of a share. */
+function program(speedup: number, noise: number, seed: number) {
+  const next = seededRandom(seed)
+  const run = async (isChanged: boolean) => (1 + noise * next()) / (isChanged ? speedup : 1)
+  const compared = (mostPairs = 200) => comparedRuns(run, { mostPairs, hasTime: () => true })
+  return { run, compared }
+}
+
+describe('comparing runs in pairs', () => {
+  it.each([
+    { speedup: 1.3, noise: 0.1, finding: 'faster' },
+    { speedup: 1.08, noise: 0.05, finding: 'faster' },
+    { speedup: 1, noise: 0.02, finding: 'same' },
+    { speedup: 0.8, noise: 0.1, finding: 'slower' },
+  ])(
+    'finds a program $speedup times as fast to be $finding, for 20 seeds',
+    async ({ speedup, noise, finding }) => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const gain = await program(speedup, noise, seed).compared()
+        expect(findingOf(gain), `seed ${seed}`).toBe(finding)
+        expect(gain.pairs).toBeLessThan(200)
+      }
+    },
+  )
+
+  it('takes turns in who is first', async () => {
+    const order: boolean[] = []
+    const run = async (isChanged: boolean) => {
+      order.push(isChanged)
+      return isChanged ? 1 : 2
+    }
+    const gain = await comparedRuns(run, { mostPairs: 3, hasTime: () => true })
+    expect(order).toEqual([false, true, true, false, false, true])
+    expect(gain).toEqual({ pairs: 3, ratio: 2, interval: null })
+  })
+
+  it('says nothing of fewer than six pairs, and ends when there is no time', async () => {
+    let pairs = 0
+    const gain = await comparedRuns(async (isChanged) => (isChanged ? 1 : 3), {
+      mostPairs: 100,
+      hasTime: () => ++pairs < 5,
+    })
+    expect(gain.pairs).toBe(5)
+    expect(findingOf(gain)).toBe('open')
+  })
+
+  it('goes on while a gain of more than 3% is neither shown nor excluded', () => {
+    const pairs = (ratios: readonly number[]) => ratios.map((today) => ({ today, changed: 1 }))
+    const wide = gainOf(pairs([0.9, 0.95, 1, 1.02, 1.05, 1.08, 1.1, 1.12, 1.15, 1.2, 1.3]))
+    expect(isDecided(wide)).toBe(false)
+    const above = gainOf(pairs([1.1, 1.15, 1.2, 1.22, 1.25, 1.28, 1.3, 1.32, 1.35, 1.4, 1.5]))
+    expect([isDecided(above), findingOf(above)]).toEqual([true, 'faster'])
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { hostsOfCommand, placedCommand, placesText, plannedPlacement } from '../../../src/advise/placement.js'
+
+/** The traffic of a ring of ranks that send each other one message of so many bytes. */
+function ring(ranks: number, bytes: number) {
+  const edges = Array.from({ length: 2 * ranks }, (_, e) => {
+    const source = e >> 1
+    const destination = (source + (e % 2 === 0 ? 1 : ranks - 1)) % ranks
+    return { source, destination, messages: 1, bytes }
+  })
+  return { ranks, edges }
+}
+
+const dealt = (ranks: number, nodes: number) => Array.from({ length: ranks }, (_, rank) => rank % nodes)
+const inBlocks = (ranks: number, nodes: number) =>
+  Array.from({ length: ranks }, (_, rank) => Math.floor((rank * nodes) / ranks))
+
+describe('planning a placement', () => {
+  it('puts neighbors of a ring that was dealt over four nodes together', () => {
+    const plan = plannedPlacement(ring(16, 1024), dealt(16, 4))
+    expect(plan?.today).toEqual({ messages: 32, bytes: 32 * 1024 })
+    expect(plan?.planned).toEqual({ messages: 8, bytes: 8 * 1024 })
+    const onNode = [0, 1, 2, 3].map((node) => plan?.nodeOf.filter((each) => each === node).length)
+    expect(onNode).toEqual([4, 4, 4, 4])
+  })
+
+  it('finds nothing where ranks are in the best order, on one node, and without messages', () => {
+    expect(plannedPlacement(ring(16, 1024), inBlocks(16, 4))).toBeNull()
+    expect(plannedPlacement(ring(16, 1024), dealt(16, 1))).toBeNull()
+    expect(plannedPlacement({ ranks: 16, edges: [] }, dealt(16, 4))).toBeNull()
+  })
+
+  it('keeps the numbers of ranks of uneven nodes', () => {
+    const nodeOf = [0, 1, 0, 1, 0, 2]
+    const plan = plannedPlacement(ring(6, 8), nodeOf)
+    expect([0, 1, 2].map((node) => plan?.nodeOf.filter((each) => each === node).length)).toEqual([3, 2, 1])
+  })
+})
+
+describe('the command of a placement', () => {
+  it.each([
+    ['mpirun -n 16 ./program -N 5', 'Open MPI', 'mpirun --rankfile places -n 16 ./program -N 5'],
+    [
+      'mpirun --map-by node --hostfile hosts --mca btl tcp,self -N 4 ./program',
+      'Open MPI',
+      'mpirun --rankfile places --hostfile hosts --mca btl tcp,self ./program',
+    ],
+    ['mpiexec -f hosts -ppn 2 -n 4 ./program', 'MPICH', 'mpiexec -f places -n 4 ./program'],
+  ] as const)('of %s for %s', (command, launcher, expected) => {
+    expect(placedCommand(command.split(' '), launcher, 'places').join(' ')).toBe(expected)
+  })
+
+  it('names nodes as the command does', () => {
+    const contents = () => '# nodes\n10.0.0.1 slots=4\n10.0.0.2 slots=4 # the second\n'
+    expect(hostsOfCommand(['mpirun', '--hostfile', 'hosts', './p'], contents)).toEqual([
+      '10.0.0.1',
+      '10.0.0.2',
+    ])
+    expect(hostsOfCommand(['mpirun', '-H', 'a:2,b:2,a', './p'], contents)).toEqual(['a', 'b'])
+    expect(hostsOfCommand(['mpirun', '-n', '2', './p', '-H', 'x'], contents)).toBeNull()
+  })
+
+  it('gives each rank a core, or all of a node that has too few', () => {
+    const places = { launcher: 'Open MPI' as const, nodeOf: [1, 0, 1], hosts: ['a', 'b'] }
+    expect(placesText({ ...places, cores: 2 })).toBe('rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=1\n')
+    expect(placesText({ ...places, cores: 1 })).toBe('rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=0\n')
+    const four = { ...places, nodeOf: [1, 0, 1, 1], cores: 2 }
+    expect(placesText(four)).toContain('rank 1=a slot=0-1\n')
+    expect(placesText({ ...places, launcher: 'MPICH', cores: 1 })).toBe('b:1\na:1\nb:1\n')
+  })
+})

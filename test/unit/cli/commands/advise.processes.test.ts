@@ -1,0 +1,98 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
+import { spawnCli } from '../spawn-cli.js'
+
+const format = '"format":"rankweave-profile-1"'
+
+/** The lines of a profile of a ring of four ranks that are dealt over two nodes. */
+function ringProfile(calls: string): string {
+  const lines = [0, 1, 2, 3].map((rank) => {
+    const sends = JSON.stringify([
+      [(rank + 1) % 4, 10, 10_000],
+      [(rank + 3) % 4, 10, 10_000],
+    ])
+    return `{"rank":${rank},"node":${rank % 2},"seconds":1,"inMpi":0.5,"calls":[${calls}],"sends":${sends},"blocks":[],"sizes":[],"collectives":[]}`
+  })
+  return [`{${format},"mpi":"Open MPI 4.1.4","ranks":4,"nodes":["a","b"]}`, ...lines].join('\\n')
+}
+
+const wait = '{"name":"MPI_Wait","calls":20,"seconds":0.5,"bytes":0}'
+
+describe('rankweave advise', () => {
+  let folder: string
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rankweave-advise-'))
+    const mpicc = join(folder, 'mpicc')
+    writeFileSync(mpicc, '#!/bin/sh\nexit 0\n')
+    chmodSync(mpicc, 0o755)
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** A launcher whose program takes `seconds`, and `placed` seconds where a file places its ranks. */
+  const launcherThat = ({ calls = wait, placed = '0.5', rest = 'exit 0' } = {}) =>
+    scriptedLauncher(
+      folder,
+      [
+        '--rankfile) placed=1 ;;',
+        `RANKWEAVE_PROFILE=profile:*) printf '${ringProfile(calls)}\\n' > "\${word#*:}" ;;`,
+        `RANKWEAVE_PROFILE=time:*) file=\${word#*:} ;;`,
+      ].join('\n'),
+      `[ -z "$file" ] || printf '{${format},"seconds":%s}\\n' $([ -z "$placed" ] && echo 1 || echo ${placed}) > "$file"\n${rest}`,
+    )
+
+  const advise = (launcher: string, ...words: readonly string[]) =>
+    spawnCli(['advise', '--mpicc', join(folder, 'mpicc'), ...words, '--', launcher, '-n', '4', './program'], {
+      cwd: folder,
+    })
+
+  it('finds a placement that pays, writes it, and says what to type', async () => {
+    const launcher = launcherThat()
+    const { exitCode, stdout } = await advise(launcher)
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('Placement: 2.00 times as fast [2.00, 2.00] in 6 pairs.')
+    expect(stdout).toContain(`Use: ${launcher} --rankfile rankweave-ranks.txt -n 4 ./program`)
+    const places = readFileSync(join(folder, 'rankweave-ranks.txt'), 'utf8')
+    const nodeOf = places
+      .trim()
+      .split('\n')
+      .map((line) => /=(\w)/.exec(line)![1])
+    const crossing = nodeOf.filter((node, rank) => node !== nodeOf[(rank + 1) % 4])
+    expect(crossing).toHaveLength(2)
+  })
+
+  it('says that nothing helps, and writes nothing', async () => {
+    const { stdout } = await advise(launcherThat({ placed: '1' }), '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      advised: [],
+      use: [],
+      verdict: 'Nothing to gain here: placement, 1.00 times as fast [1.00, 1.00] in 6 pairs.',
+    })
+    const none = await advise(launcherThat({ calls: '' }))
+    expect(none.stdout).toContain('at most 0.0% of the time is in calls that Rankweave can change')
+    expect(readdirSync(folder).sort()).toEqual(['mpicc', 'mpirun.script'])
+  })
+
+  it('ends where a run fails, or prints other results', async () => {
+    const failing = await advise(launcherThat({ rest: '[ -z "$placed" ]' }))
+    expect(failing).toMatchObject({ exitCode: 3 })
+    expect(failing.stderr).toContain('ended with exit code 1, which it did not in the first run')
+    const other = await advise(launcherThat({ rest: 'echo result $placed' }), '--compare', 'cmp')
+    expect(other).toMatchObject({ exitCode: 2 })
+    expect(other.stderr).toContain('ERR_SHIM: --compare: a run printed other results than the first')
+  })
+
+  it('tells after Ctrl-C what is known so far', async () => {
+    const rest = `if [ -n "$placed" ] && echo x >> "$0.placed" && [ $(wc -l < "$0.placed") = 4 ]; then\n${interruptedBy('INT', 1)}\nfi`
+    const { exitCode, stdout, stderr } = await advise(launcherThat({ rest }))
+    expect(exitCode).toBe(130)
+    expect(stdout).toContain(
+      'The runs do not say yet whether this pays: placement, 2.00 times as fast in 3 pairs.',
+    )
+    expect(stderr).toContain('ERR_ABORTED')
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+})
