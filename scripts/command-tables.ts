@@ -17,6 +17,7 @@ export const pagesOfCommands: Readonly<Record<string, string>> = {
   study: 'strategies',
   report: 'service',
   models: 'cost-models',
+  advise: 'does-it-pay',
   shim: 'speed-up-your-mpi-program',
   record: 'speed-up-your-mpi-program',
   match: 'message-matching',

@@ -18,7 +18,7 @@ export const rooms: readonly Room[] = [
   { name: 'errors.ts', holds: 'one error class, one union of codes' },
   {
     name: 'package-paths.ts',
-    holds: 'where files of the package are, by URL; no other module knows its own place',
+    holds: 'where files of the package are, by URL',
   },
   {
     name: 'base',
@@ -114,7 +114,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'advise',
-    holds: 'what would make an MPI program faster, by its profile and pairs of runs; pure',
+    holds: 'what makes an MPI program faster, by pairs of runs; pure',
   },
   {
     name: 'measure',

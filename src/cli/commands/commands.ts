@@ -128,7 +128,7 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'advise',
     group: 'MPI programs',
-    usage: '[options] -- <command...>',
+    usage: '[options] <command...>',
     description: 'Find out by runs of an MPI program what would make it faster, and what to type.',
     load: async () => (await import('./advise.js')).adviseCommand,
   },
