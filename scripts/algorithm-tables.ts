@@ -14,14 +14,21 @@ const page = 'collective-algorithms.md'
 /** The page says once that tables and equations are of this work. */
 const tablesOf = 'Pjesivac-Grbovic 2007'
 
+/** By what `ranksServed` says; `serves` of an algorithm for two ranks says so itself. */
+const onlyFor: Readonly<Record<string, string>> = {
+  even: '; even P only',
+  'powers of two': '; powers of two only',
+}
+
 function rowOf(algorithm: Algorithm): string[] {
   const { id, catalogue } = algorithm
   if (catalogue === undefined) throw new Error(`${id} has no entry in the catalogue`)
   const { phases, messages, sent = '', serves, source = '' } = catalogue
-  const published = source.replace(`${tablesOf}, `, '')
+  const ranks = ranksServed(algorithm)
+  const published = source.replace(new RegExp(`${tablesOf},? `), '')
   return [
-    ...[`\`${id}\``, phases, messages, sent, combines(algorithm), ranksServed(algorithm), serves],
-    published,
+    ...[`\`${id}\``, phases, messages, sent, combines(algorithm)],
+    ...[`${serves}${onlyFor[ranks] ?? ''}`, published],
   ]
 }
 
@@ -48,7 +55,7 @@ const tables: readonly MarkedTable[] = [
     page,
     mark: 'algorithms',
     table: tableOf(
-      ['algorithm', 'phases', 'messages', 'sent', 'combines', 'ranks', 'serves', 'source'],
+      ['algorithm', 'phases', 'messages', 'sent', 'combines', 'serves', 'source'],
       algorithms.map(rowOf),
     ),
   },

@@ -121,7 +121,7 @@ export const docsFigures: readonly FigureLine[] = [
   },
   {
     ...{ page: 'placement.md', isLong: true },
-    line: 'Ranks in rows make {} pairs of a source rank and another node, tiles of 4 x 4 ranks {}.',
+    line: 'On a 64 x 64 Moore grid with r = 2 and nodes of 16 ranks, ranks in rows make {} pairs of a source rank and another node, tiles of 4 x 4 ranks {}.',
     values: async () => {
       const mapped = await printed('map moore:64x64:r=2 --machine cluster:nodes=256,cores=16 --json')
       const { before, after } = JSON.parse(mapped) as Record<'before' | 'after', { pairs: number }>
