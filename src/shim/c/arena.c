@@ -210,6 +210,8 @@ void rw_arena_make(void) {
   arena.is_crowded = arena.processes > cores;
   read_tags();
   arena.is_there = code == MPI_SUCCESS;
+  /* Threads that make communicators might wait for each other. */
+  if (arena.is_there && arena.is_threaded) rw_pairing_find();
   if (!arena.is_there && arena.memory != NULL) munmap(arena.memory, arena.region * (size_t)arena.processes);
 }
 

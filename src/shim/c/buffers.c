@@ -12,6 +12,7 @@ int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *co
   buffer->counts = counts;
   buffer->displacements = displacements;
   buffer->type = type;
+  buffer->is_reversed = 0;
   MPI_Count size = 0;
   int code = PMPI_Type_size_x(type, &size);
   buffer->size = (int64_t)size;

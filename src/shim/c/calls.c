@@ -40,10 +40,12 @@ int rw_call_is_wrong(const call *c, const rw_lists *lists, int is_v_send, int is
          has_negative(c->receive_counts, lists->in_count, c->receive_count);
 }
 
-int rw_call_buffers(const call *c, rw_buffer *from, rw_buffer *to) {
+int rw_call_buffers(const call *c, rw_function function, rw_buffer *from, rw_buffer *to) {
   int code = rw_buffer_set(from, c->from, c->send_count, c->send_counts, c->send_displacements, c->send_type);
-  if (code != MPI_SUCCESS) return code;
-  return rw_buffer_set(to, c->to, c->receive_count, c->receive_counts, c->receive_displacements, c->receive_type);
+  if (code == MPI_SUCCESS)
+    code = rw_buffer_set(to, c->to, c->receive_count, c->receive_counts, c->receive_displacements, c->receive_type);
+  to->is_reversed = rw_pairing_is_reversed(function);
+  return code;
 }
 
 static double longest_of(const rw_buffer *from, int blocks) {
@@ -76,7 +78,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   int code = MPI_SUCCESS, agreed = MPI_SUCCESS;
   if (plan->left <= RW_WATCH || plan->phase == RW_PHASE_TRIAL || plan->phase == RW_PHASE_PLAN) {
     int blocks = collective == RW_ALLTOALL ? state->lists.out_count : state->lists.out_count > 0;
-    code = rw_call_buffers(c, &from, &to);
+    code = rw_call_buffers(c, function, &from, &to);
     int is_on_device = code == MPI_SUCCESS && (from.is_on_device || to.is_on_device);
     if (code == MPI_SUCCESS && plan->left <= RW_WATCH) longest = is_on_device ? RW_ON_DEVICE : longest_of(&from, blocks);
   }
@@ -114,7 +116,6 @@ static int perform(const call *c, rw_function function, library *by_library) {
     return leave(state, function, RW_WRONG, c, by_library);
   if (state->settings.records > 0)
     rw_record(state, function, collective, c);
-  if (why == RW_BY_PLAN && collective == RW_ALLTOALL && state->is_agreed && state->lists.is_ambiguous) why = RW_PARALLEL_EDGES;
   if (why != RW_BY_PLAN) return leave(state, function, why, c, by_library);
   return perform_planned(state, collective, function, c, by_library);
 }

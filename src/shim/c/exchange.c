@@ -45,9 +45,10 @@ static int receive_apart(rw_exchange *x) {
   int tag = rw_arena_tag(p->number, p->collective, 1), code = MPI_SUCCESS;
   for (int i = 0; i < p->all_sources; i++) {
     const rw_end *source = &p->source[i];
-    if (i < p->sources && !rw_is_apart(x, &x->to, source->slot)) continue;
-    int posted = PMPI_Irecv(rw_buffer_at(&x->to, source->slot), rw_buffer_count(&x->to, source->slot), x->to.type,
-                            source->rank, tag, rw_arena_of_process()->comm, &x->request[x->requests]);
+    int slot = rw_slot(x, source);
+    if (i < p->sources && !rw_is_apart(x, &x->to, slot)) continue;
+    int posted = PMPI_Irecv(rw_buffer_at(&x->to, slot), rw_buffer_count(&x->to, slot), x->to.type, source->rank, tag,
+                            rw_arena_of_process()->comm, &x->request[x->requests]);
     if (posted == MPI_SUCCESS) x->requests++;
     code = rw_first_error(code, posted);
   }

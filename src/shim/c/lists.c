@@ -58,7 +58,7 @@ static int read_grid(MPI_Comm comm, rw_lists *lists) {
     code = PMPI_Cart_shift(comm, d, 1, &before, &after);
     lists->in[2 * d] = lists->out[2 * d] = before;
     lists->in[2 * d + 1] = lists->out[2 * d + 1] = after;
-    if (extents[dimensions + d] && extents[d] <= 2) lists->is_ambiguous = 1;
+    if (extents[dimensions + d] && extents[d] <= 2) lists->is_parallel = 1;
   }
   free(extents);
   return code;
@@ -89,7 +89,7 @@ int rw_lists_read(MPI_Comm comm, rw_lists *lists) {
   else code = MPI_ERR_TOPOLOGY;
   if (code == MPI_SUCCESS) {
     int in = has_twice(lists->in, lists->in_count, lists->ranks), out = has_twice(lists->out, lists->out_count, lists->ranks);
-    lists->is_ambiguous = lists->is_ambiguous || in > 0 || out > 0;
+    lists->is_parallel = lists->is_parallel || in > 0 || out > 0;
     if (in < 0 || out < 0) code = MPI_ERR_NO_MEM;
   }
   if (code != MPI_SUCCESS) rw_lists_free(lists);

@@ -31,19 +31,19 @@ static int fetch(const rw_end *source, const rw_place *place, char *to) {
   return rw_arena_fetch(source->process, address, to, place->length);
 }
 
-static int fetch_into(const rw_buffer *to, const rw_end *source, const rw_place *place) {
-  if ((int64_t)place->length > rw_buffer_bytes(to, source->slot)) return MPI_ERR_TRUNCATE;
-  if (to->is_contiguous) return fetch(source, place, rw_buffer_at(to, source->slot));
+static int fetch_into(const rw_buffer *to, int slot, const rw_end *source, const rw_place *place) {
+  if ((int64_t)place->length > rw_buffer_bytes(to, slot)) return MPI_ERR_TRUNCATE;
+  if (to->is_contiguous) return fetch(source, place, rw_buffer_at(to, slot));
   char *data = malloc(place->length);
   int code = data != NULL ? fetch(source, place, data) : MPI_ERR_NO_MEM;
   if (code == MPI_SUCCESS)
-    code = rw_buffer_write(to, source->slot, data, (int)place->length, rw_arena_of_process()->comm);
+    code = rw_buffer_write(to, slot, data, (int)place->length, rw_arena_of_process()->comm);
   free(data);
   return code;
 }
 
 int rw_loan_read(const rw_exchange *x, const rw_end *source, const rw_place *place) {
-  int code = fetch_into(&x->to, source, place);
+  int code = fetch_into(&x->to, rw_slot(x, source), source, place);
   __atomic_fetch_add(&loan_of(place)->reads, 1, __ATOMIC_RELEASE);
   return code;
 }

@@ -126,8 +126,8 @@ static rw_state *take(double id) {
 void rw_graph_take(rw_state *state, double id) {
   rw_state *other = take(id);
   /*
-   * The remembered lists were agreed on, also whether a rank has a neighbor twice; for want of memory, the new
-   * lists may not state it.
+   * The remembered lists were agreed on, also whether edges are parallel; for want of memory, the new lists may not
+   * state it.
    */
   rw_lists_free(&state->lists);
   state->lists = other->lists;

@@ -27,29 +27,21 @@ static int library_alltoallv(const rw_call *c, MPI_Request *request) {
 }
 
 /*
- * Returns whether all ranks know that none has a neighbor twice: from a grid, or from an agreement in a blocking
- * call. A start cannot agree.
- */
-static int is_simple(const rw_state *state) {
-  return !state->lists.is_ambiguous && (state->is_agreed || state->lists.is_grid);
-}
-
-/*
- * Returns why MPI performs the call, or RW_BY_PLAN. Counts of calls are equal on all ranks, so all of them reach
- * their first exchange in the same call.
+ * Returns why MPI performs the call, or RW_BY_PLAN. Ranks that start calls never agree, since a start may not wait.
+ * All depends on what they agreed on in MPI_Init, on the communicator and on counts of calls, which are equal on all
+ * ranks. So all of them reach their first exchange in the same call.
  */
 static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher **publisher) {
   const rw_settings *world = rw_world_settings();
   unsigned *calls = &state->nonblocking_calls[collective];
-  if (collective == RW_ALLTOALL && !is_simple(state)) return state->lists.is_ambiguous ? RW_PARALLEL_EDGES : RW_NOT_AGREED;
+  if (collective == RW_ALLTOALL && rw_lists_wrap(&state->lists)) return RW_PARALLEL_EDGES;
   if (!rw_requests_work()) return RW_OTHER_TOOL;
   if (*calls < FIRST_CALL && (world == NULL || world->always < 1)) {
     ++*calls;
     return RW_TOO_EARLY;
   }
   *publisher = rw_publisher_make(state, collective);
-  if (*publisher != NULL) return RW_BY_PLAN;
-  return rw_arena_of_process() != NULL && rw_arena_of_process()->is_threaded ? RW_THREADS : RW_NO_PLAN;
+  return *publisher != NULL ? RW_BY_PLAN : rw_why_unpublished();
 }
 
 static int leave(rw_state *state, rw_function function, rw_outcome why, const rw_call *c, MPI_Request *request,
@@ -70,11 +62,10 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function, l
   if (state->settings.records > 0) rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
   /* Other ranks publish, and cannot know that this rank has no memory to read. */
-  if (why == RW_NO_PLAN && state->publishers == NULL && rw_arena_of_process() != NULL)
-    return rw_raise(c->comm, MPI_ERR_NO_MEM);
+  if ((why == RW_NO_PLAN || why == RW_THREADS) && state->publishers == NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return leave(state, function, why, c, request, by_library);
   rw_buffer from, to;
-  int code = rw_call_buffers(c, &from, &to);
+  int code = rw_call_buffers(c, function, &from, &to);
   code = code == MPI_SUCCESS ? rw_request_start(c->comm, publisher, &from, &to, request) : rw_raise(c->comm, code);
   rw_count(state, function, rw_publisher_was_direct(publisher) ? RW_SENT_DIRECTLY : RW_BY_PLAN);
   return code;

@@ -45,11 +45,11 @@ static int keep_type(rw_buffer *buffer, MPI_Datatype *kept) {
 }
 
 /* Prepares memory and a receive: everything that needs no other rank. */
-static int prepare(persistent *p, const rw_call *c, const rw_lists *lists) {
+static int prepare(persistent *p, const rw_call *c, rw_function function, const rw_lists *lists) {
   MPI_Errhandler handler;
   p->publishers = rw_publishers_allocate(lists);
   if (p->publishers == NULL || lists->in == NULL) return MPI_ERR_NO_MEM;
-  int code = rw_call_buffers(c, &p->from, &p->to);
+  int code = rw_call_buffers(c, function, &p->from, &p->to);
   if (code == MPI_SUCCESS) code = keep_type(&p->from, &p->types[0]);
   if (code == MPI_SUCCESS) code = keep_type(&p->to, &p->types[1]);
   if (code == MPI_SUCCESS) code = PMPI_Comm_dup(MPI_COMM_SELF, &p->self);
@@ -65,17 +65,16 @@ static int prepare(persistent *p, const rw_call *c, const rw_lists *lists) {
  * Makes a request; NULL on all ranks alike if one of them has no memory, or the communicator has no publishers.
  * Then MPI's own request serves. Collective, as the initialization is.
  */
-static persistent *make(const rw_state *state, const rw_call *c, int collective) {
+static persistent *make(const rw_state *state, const rw_call *c, rw_function function, int collective) {
   persistent *p = calloc(1, sizeof *p);
   int code = MPI_ERR_NO_MEM;
   if (p != NULL) {
     p->types[0] = p->types[1] = MPI_DATATYPE_NULL;
     p->self = MPI_COMM_NULL;
     p->request = MPI_REQUEST_NULL;
-    code = prepare(p, c, &state->lists);
+    code = prepare(p, c, function, &state->lists);
   }
-  int is_simple = collective == RW_ALLGATHER || !state->lists.is_ambiguous;
-  int agreed = rw_agree_on_memory(state->comm, code == MPI_SUCCESS && is_simple);
+  int agreed = rw_agree_on_memory(state->comm, code == MPI_SUCCESS);
   int number = agreed == MPI_SUCCESS ? rw_arena_number(state->comm, state->comm) : -1;
   if (p == NULL) return NULL;
   if (number >= 0) {
@@ -192,8 +191,9 @@ static int init(const char *name, const rw_call *c, rw_function function, MPI_In
   else if (state != NULL && state->settings.records > 0)
     rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN && (!rw_requests_have_progress() || !starts_are_seen())) why = RW_OTHER_TOOL;
-  if (why == RW_BY_PLAN) p = make(state, c, collective);
-  if (why == RW_BY_PLAN && p == NULL) why = RW_NO_PLAN;
+  if (why == RW_BY_PLAN && collective == RW_ALLTOALL && rw_lists_wrap(&state->lists)) why = RW_PARALLEL_EDGES;
+  if (why == RW_BY_PLAN) p = make(state, c, function, collective);
+  if (why == RW_BY_PLAN && p == NULL) why = rw_why_unpublished();
   rw_count(state, function, why);
   if (p == NULL) return init_by_library(name, c, info, request);
   *request = p->request;

@@ -182,7 +182,7 @@ static int set_ends(MPI_Group group, const int *list, int count, rw_end *ends, i
   int n = 0;
   for (int i = 0; i < count; i++) {
     if (list[i] == MPI_PROC_NULL) continue;
-    ends[n].slot = i;
+    ends[n].slot = ends[n].last = i;
     ends[n++].rank = list[i];
   }
   *all = n;
@@ -198,11 +198,24 @@ static int set_ends(MPI_Group group, const int *list, int count, rw_end *ends, i
   return near;
 }
 
+/* Pairs parallel edges: the first place of a source for this rank has the block of the first slot, or of the last one. */
+static void pair(rw_end *ends, int count) {
+  for (int i = 0; i < count; i++) {
+    rw_end *end = &ends[i];
+    int after = 0;
+    end->nth = 0;
+    for (int j = 0; j < count; j++)
+      if (ends[j].rank == end->rank) *(j < i ? &end->nth : &after) += j != i;
+    for (int j = 0, nth = 0; j < count; j++)
+      if (ends[j].rank == end->rank && nth++ == after) end->last = ends[j].slot;
+  }
+}
+
 rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   const rw_arena *arena = rw_arena_of_process();
   rw_publishers *all = state->publishers;
   if (arena == NULL || all == NULL || all->number < 0) return NULL;
-  if (collective == RW_ALLTOALL && state->lists.is_ambiguous) return NULL;
+  if (collective == RW_ALLTOALL && rw_lists_wrap(&state->lists)) return NULL;
   rw_publisher *p = &all->each[collective];
   if (p->is_made) return p->is_made > 0 ? p : NULL;
   MPI_Group group;
@@ -212,6 +225,7 @@ rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   p->is_shared = ranks <= arena->processes && count_common(group, ranks, arena->node) == ranks;
   p->sources = set_ends(group, state->lists.in, state->lists.in_count, p->source, &p->all_sources);
   p->readers = set_ends(group, state->lists.out, state->lists.out_count, p->reader, &p->all_readers);
+  if (collective == RW_ALLTOALL && state->lists.is_parallel) pair(p->source, p->all_sources);
   p->blocks = collective == RW_ALLGATHER ? 1 : (size_t)p->readers;
   PMPI_Group_free(&group);
   return p->is_made > 0 ? p : NULL;
@@ -341,10 +355,10 @@ static int find_ring(const rw_publisher *p, rw_end *source) {
   if (source->entry == NULL) source->entry = rw_entry_find(source->process, p->number);
   size_t ring = source->entry == NULL ? 0 : (size_t)__atomic_load_n(&source->entry->ring[p->collective], __ATOMIC_ACQUIRE);
   if (ring == 0) return 0;
-  int readers = 1, own = 0;
+  int readers = 1, own = 0, before = source->nth;
   if (p->collective == RW_ALLTOALL) {
     readers = *word_of(source->process, ring, 0);
-    while (own < readers && *word_of(source->process, ring, own + 1) != arena->process) own++;
+    while (own < readers && (*word_of(source->process, ring, own + 1) != arena->process || before-- > 0)) own++;
   }
   source->stride = (size_t)readers * (size_t)arena->processes * RW_LINE;
   source->place = rw_line_of(source->process, ring + table_lines(p->collective, readers) + (size_t)own);

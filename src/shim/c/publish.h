@@ -12,6 +12,8 @@
 /* An end of an edge. */
 typedef struct {
   int slot;    /* slot of the receive buffer, or block of the send buffer */
+  int last;    /* of a source: the slot if parallel edges arrive in reverse order */
+  int nth;     /* of a source: its parallel edges before this one */
   int rank;    /* rank in the world */
   int process; /* process of the node; -1: another node */
   /* The entry of a process of the node, once found; and a source's first place for this rank. */
@@ -108,6 +110,8 @@ int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_pla
 /* Returns whether readers have read all that this rank lends in the call. */
 int rw_loans_are_read(rw_exchange *exchange);
 static inline int rw_first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
+/* Returns the slot of the receive buffer for the next block of a source. */
+static inline int rw_slot(const rw_exchange *x, const rw_end *source) { return x->to.is_reversed ? source->last : source->slot; }
 /* Returns whether a block on the node is sent as a message whose receive is posted. */
 static inline int rw_is_apart(const rw_exchange *x, const rw_buffer *buffer, int block) {
   return rw_buffer_bytes(buffer, block) > x->longest;

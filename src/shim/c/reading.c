@@ -11,7 +11,8 @@ enum { RARELY = 64 };
 
 /* Returns whether the sender of a block may wait until this rank has read it: MPI sends short ones without waiting. */
 static int may_be_awaited(const rw_exchange *x, const rw_end *source) {
-  return !rw_is_apart(x, &x->to, source->slot) && rw_buffer_bytes(&x->to, source->slot) > (int64_t)rw_arena_of_process()->limit;
+  int slot = rw_slot(x, source);
+  return !rw_is_apart(x, &x->to, slot) && rw_buffer_bytes(&x->to, slot) > (int64_t)rw_arena_of_process()->limit;
 }
 
 void rw_reading_begin(rw_exchange *x) {
@@ -25,7 +26,7 @@ void rw_reading_begin(rw_exchange *x) {
 }
 
 static int write_block(rw_exchange *x, const rw_end *source, const char *data, int length) {
-  return rw_buffer_write(&x->to, source->slot, data, length, rw_arena_of_process()->comm);
+  return rw_buffer_write(&x->to, rw_slot(x, source), data, length, rw_arena_of_process()->comm);
 }
 
 /*
@@ -91,7 +92,7 @@ static void read_for_long_room(rw_exchange *x) {
   rw_publisher *p = x->publisher;
   for (int i = 0, r = 0; i < p->sources; i++) {
     rw_end *source = &p->source[i];
-    if (!rw_is_apart(x, &x->to, source->slot)) continue;
+    if (!rw_is_apart(x, &x->to, rw_slot(x, source))) continue;
     MPI_Request *request = &x->request[r++];
     if (*request == MPI_REQUEST_NULL || rw_publisher_find(p, source, x->call) == NULL) continue;
     int code = PMPI_Cancel(request);
@@ -110,7 +111,7 @@ static int has_received(rw_exchange *x) {
 /* Returns whether the block of a source is read now, or comes by a posted receive. */
 static int read_now(rw_exchange *x, int source) {
   rw_end *end = &x->publisher->source[source];
-  if (x->has_read[source] || rw_is_apart(x, &x->to, end->slot)) return 1;
+  if (x->has_read[source] || rw_is_apart(x, &x->to, rw_slot(x, end))) return 1;
   if (!read_block(x, end)) return 0;
   x->has_read[source] = 1;
   x->awaited -= may_be_awaited(x, end);

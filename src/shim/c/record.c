@@ -104,7 +104,7 @@ void rw_record(rw_state *state, rw_function function, int collective, const rw_c
   rw_buffer from, to;
   int blocks = collective == RW_ALLGATHER ? 1 : state->lists.out_count;
   rw_record_call(state, function);
-  if (rw_call_buffers(call, &from, &to) != MPI_SUCCESS) return;
+  if (rw_call_buffers(call, function, &from, &to) != MPI_SUCCESS) return;
   for (int i = 0; i < blocks; i++) rw_record_block(state, function, (double)rw_buffer_count(&from, i) * from.size);
 }
 

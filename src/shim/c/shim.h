@@ -28,7 +28,7 @@ typedef struct {
   double cores;        /* ranks per node for tests; 0: as MPI says */
   double patience;     /* planning may take the time of the calls before, divided by this */
   double records;      /* 1: graphs are gathered and written */
-  double is_simple;    /* 1: no rank has a neighbor twice */
+  double is_simple;    /* 1: no edges are parallel */
   double region;       /* bytes of memory that a process shares with those of its node */
   double lends;        /* 1: long blocks may be read in their sender's own memory */
   double tunes;        /* 1: a tuning file is named */
@@ -88,17 +88,19 @@ typedef struct {
   int rank, ranks;
   int in_count, out_count;
   int *in, *out;
-  /*
-   * Whether a neighbor is listed twice, here or elsewhere: libraries differ in which block of an alltoall is for
-   * which slot.
-   */
-  int is_ambiguous, is_grid;
+  /* Whether edges are parallel: a neighbor is listed twice, here or, once ranks have agreed, elsewhere. */
+  int is_parallel, is_grid;
 } rw_lists;
 
 /* Reads the rank, the ranks and the lengths of the lists; allocates nothing. */
 int rw_lists_count(MPI_Comm comm, rw_lists *lists);
 int rw_lists_read(MPI_Comm comm, rw_lists *lists);
 void rw_lists_free(rw_lists *lists);
+/*
+ * Returns whether a grid wraps over one or two ranks, so that a rank is its neighbor in both directions. Equal on all
+ * ranks.
+ */
+static inline int rw_lists_wrap(const rw_lists *lists) { return lists->is_grid && lists->is_parallel; }
 
 /* routes.c implements the declarations below. */
 
@@ -217,6 +219,7 @@ typedef struct {
   int64_t size;      /* bytes of an element */
   int is_contiguous; /* elements are bytes one after the other, which the processor can read */
   int is_on_device;  /* its memory is left to MPI */
+  int is_reversed;   /* of parallel edges, the first block belongs to the last slot */
 } rw_buffer;
 
 int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
@@ -240,9 +243,18 @@ typedef struct {
   MPI_Comm comm;
 } rw_call;
 
+#include "counting.h"
+
 /* Returns whether the library has to refuse the arguments itself. */
 int rw_call_is_wrong(const rw_call *call, const rw_lists *lists, int is_v_send, int is_v_receive);
-int rw_call_buffers(const rw_call *call, rw_buffer *from, rw_buffer *to);
+int rw_call_buffers(const rw_call *call, rw_function function, rw_buffer *from, rw_buffer *to);
+
+/* pairing.c implements the declarations below. */
+
+/* Finds out how MPI pairs the blocks of parallel edges, once. Makes a communicator of this process alone. */
+void rw_pairing_find(void);
+/* Returns whether the first block that a function sends along parallel edges arrives in the last slot. Local. */
+int rw_pairing_is_reversed(rw_function function);
 
 /* device.c implements the declarations below. */
 
@@ -374,7 +386,6 @@ void rw_exchange_free(rw_exchange *exchange);
 /* Starts and waits, without an allocation. */
 int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
-#include "counting.h"
 #include "matching.h"
 #include "reorder.h"
 #include "tune.h"

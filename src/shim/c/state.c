@@ -146,7 +146,7 @@ static int agree(rw_state *state) {
   rw_settings settings = *rw_own_settings();
   rw_part *parts[RW_FILES] = {NULL};
   double names[RW_FILES] = {0}, is_ready = state->publishers != NULL;
-  settings.is_simple = !state->lists.is_ambiguous;
+  settings.is_simple = !state->lists.is_parallel;
   if (state->number >= MOST_RECORDED) settings.records = 0;
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
     if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
@@ -155,7 +155,7 @@ static int agree(rw_state *state) {
   if (settings.enabled < 1) memset(names, 0, sizeof names);
   state->is_agreed = 1;
   state->settings = settings;
-  state->lists.is_ambiguous = settings.is_simple < 1;
+  state->lists.is_parallel = settings.is_simple < 1;
   take_planned(state, names, parts);
   return code;
 }
@@ -163,6 +163,7 @@ static int agree(rw_state *state) {
 /* If memory for the lists is missing, the first agreement finds out. */
 static int read_lists(MPI_Comm comm, rw_state *state, int number) {
   if (rw_lists_read(comm, &state->lists) != MPI_SUCCESS) return rw_lists_count(comm, &state->lists);
+  if (state->lists.is_parallel && !state->lists.is_grid) rw_pairing_find();
   state->publishers = rw_publishers_allocate(&state->lists);
   if (state->publishers != NULL) rw_publishers_open(state->publishers, comm, number);
   return MPI_SUCCESS;
@@ -300,9 +301,8 @@ int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
   int code = state->is_agreed ? MPI_SUCCESS : agree(state);
-  int is_parallel = collective == RW_ALLTOALL && state->lists.is_ambiguous;
-  plan->why = is_parallel ? RW_PARALLEL_EDGES : RW_NO_PLAN;
-  if (state->settings.enabled < 1 || is_parallel) return code;
+  plan->why = RW_NO_PLAN;
+  if (state->settings.enabled < 1) return code;
   if (code == MPI_SUCCESS && plan->part == NULL) plan->publisher = rw_state_publisher(state, collective);
   if (plan->publisher != NULL) {
     plan->is_shared = 1;
@@ -310,6 +310,10 @@ int rw_state_plan(rw_state *state, int collective) {
     snprintf(plan->name, RW_NAME, "shared");
     plan->making_us = (PMPI_Wtime() - begin) * 1e6;
     return MPI_SUCCESS;
+  }
+  if (collective == RW_ALLTOALL && state->lists.is_parallel) {
+    plan->why = RW_PARALLEL_EDGES;
+    return code;
   }
   if (code == MPI_SUCCESS) code = make_shadow(state);
   if (code == MPI_SUCCESS) {

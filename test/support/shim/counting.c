@@ -18,6 +18,12 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   return PMPI_Wait(request, status);
 }
 
+int MPI_Start(MPI_Request *request) { return PMPI_Start(request); }
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
+  return PMPI_Request_get_status(request, flag, status);
+}
+
 int MPI_Finalize(void) {
   int rank;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

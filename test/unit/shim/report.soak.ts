@@ -16,15 +16,6 @@ describeShim('the report of the preloaded library', (shim) => {
     expect(gathersIn(ended.stderr)).toEqual([{ 'left to MPI: the library is off': 4 }])
   })
 
-  it('does not call a rank listed twice where ranks have not agreed yet that none is', async () => {
-    const { stdout, stderr, code } = await shim.run(4, ['forms 3'], { RANKWEAVE_SHIM: 'report' })
-    expect({ code, stdout }).toMatchObject(right('forms 3'))
-    const starts = reportedCalls(stderr).filter(({ name }) => name === 'MPI_Ineighbor_alltoall')
-    expect(starts.map(({ outcomes }) => outcomes)).toContainEqual({
-      'left to MPI: no blocking call has shown yet that no rank is listed twice': 3,
-    })
-  })
-
   it('says which calls reach a tool that is preloaded before it', async () => {
     const tool = shim.tool('counting')
     const env = { RANKWEAVE_SHIM: 'always,report' }

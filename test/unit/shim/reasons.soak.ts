@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { reportedCalls } from '../../support/reported-calls.js'
+import { describeShim, right, type Shim } from '../../support/shim.js'
+
+type Environment = Readonly<Record<string, string>>
+
+/** A job: the arguments of `called`, settings, and a library that is preloaded besides, before ours or behind. */
+interface Job {
+  readonly calls: string
+  readonly env?: Environment
+  readonly before?: string
+  readonly behind?: string
+}
+
+const messages: Environment = { RANKWEAVE_SHIM_CORES: '1', RANKWEAVE_SHIM_PATIENCE: '0' }
+const routed: Environment = { ...messages, RANKWEAVE_SHIM_STRATEGY: 'routed' }
+const always: Environment = { RANKWEAVE_SHIM: 'always,report' }
+
+/** By reason, as the report prints it: a program that has it, and one that differs only in what the reason says. */
+const reasons: Readonly<Record<string, readonly [has: Job, hasNot: Job]>> = {
+  'too few calls yet for a plan to pay': [
+    { calls: 'ring Ialltoallv 40 1' },
+    { calls: 'ring Ialltoallv 40 1', env: always },
+  ],
+  'measured in a trial': [{ calls: 'ring alltoall 60 1' }, { calls: 'ring alltoall 60 1', env: always }],
+  'the last trial did not show the plan to be faster': [
+    { calls: 'ring alltoall 110 1', env: routed, behind: 'slow_plans' },
+    { calls: 'ring alltoall 110 1', env: { ...routed, ...always }, behind: 'slow_plans' },
+  ],
+  'no plan is estimated to be faster': [
+    { calls: 'ring alltoall 40 1', env: messages },
+    { calls: 'ring alltoall 40 1', env: routed },
+  ],
+  'a plan could not be made on this or another rank': [
+    { calls: 'ring alltoall 5 1', env: { ...routed, ...always, RANKWEAVE_SHIM_BLOCK_LIMIT: '0' } },
+    { calls: 'ring alltoall 5 1', env: { ...routed, ...always } },
+  ],
+  'blocks are longer than the limit': [
+    { calls: 'ring alltoall 40 1000', env: routed },
+    { calls: 'ring alltoall 40 10', env: routed },
+  ],
+  'a rank is listed twice as a neighbor': [
+    { calls: 'wrap Ialltoall 40 1' },
+    { calls: 'twice Ialltoall 40 1' },
+  ],
+  'processes share no memory': [
+    { calls: 'ring Ialltoallv 40 1', env: { RANKWEAVE_SHIM_REGION: '0' } },
+    { calls: 'ring Ialltoallv 40 1' },
+  ],
+  'ranks cannot number it with MPI_THREAD_MULTIPLE': [
+    { calls: 'dup Ialltoallv 40 1 threads' },
+    { calls: 'dup Ialltoallv 40 1' },
+  ],
+  'the library has no plans for this function': [
+    { calls: 'ring alltoallw 3 1', env: always },
+    { calls: 'ring alltoall 3 1', env: always },
+  ],
+  'no plan is known for the communicator': [
+    { calls: 'idup Ialltoallv 3 1', env: always },
+    { calls: 'dup Ialltoallv 3 1', env: always },
+  ],
+  'MPI refuses the arguments': [
+    { calls: 'ring negative 3 1', env: always },
+    { calls: 'ring alltoall 3 1', env: always },
+  ],
+  "rankweave=off in the communicator's info": [
+    { calls: 'off Ialltoallv 3 1', env: always },
+    { calls: 'ring Ialltoallv 3 1', env: always },
+  ],
+  'calls are recorded': [
+    { calls: 'ring alltoall 3 1', env: { RANKWEAVE_SHIM: 'record:/dev/null/nowhere,report' } },
+    { calls: 'ring alltoall 3 1', env: always },
+  ],
+  'the library is off': [
+    { calls: 'ring alltoall 3 1', env: { RANKWEAVE_SHIM: 'off,report' } },
+    { calls: 'ring alltoall 3 1', env: always },
+  ],
+}
+
+async function outcomesOf(shim: Shim, { calls, env, before, behind }: Job): Promise<readonly string[]> {
+  const of = (tool: string | undefined) => (tool === undefined ? [] : [shim.tool(tool)])
+  const preloaded = [...of(before), shim.library, ...of(behind)]
+  const settings = { RANKWEAVE_SHIM: 'report', ...env }
+  const ended = await shim.start(4, shim.caseCommand(`called ${calls}`), settings, preloaded)
+  expect({ calls, ...ended }).toMatchObject({ calls, code: 0 })
+  expect(ended.stdout).toContain(right(`called ${calls}`).stdout)
+  return reportedCalls(ended.stderr).flatMap(({ outcomes }) => Object.keys(outcomes))
+}
+
+/** The reasons of the report; test/unit/shim/report.soak.ts has the one for which a device is needed. */
+const ofReport = [
+  ...readFileSync(new URL('../../../src/shim/c/counting.h', import.meta.url), 'utf8').matchAll(
+    /X\(RW_\w+, "(.*)"\)/g,
+  ),
+].flatMap(([, text]) => (text.includes('device') ? [] : [text]))
+
+describeShim('the reasons for which a call is left to MPI', (shim) => {
+  const calls = shim.mpi.name === 'Open MPI' ? 'ring init 3 1' : 'ring Ialltoallv 3 1'
+  const all: typeof reasons = {
+    ...reasons,
+    'another tool intercepts functions that complete requests': [
+      { calls, env: always, before: 'counting' },
+      { calls, env: always, behind: 'counting' },
+    ],
+  }
+
+  it('are all tested', () => {
+    expect(['by plan', 'sent directly', ...Object.keys(all)].sort()).toEqual([...ofReport].sort())
+  })
+
+  it.each(Object.entries(all))('name "%s" where it is so, and only there', async (reason, [has, hasNot]) => {
+    expect(await outcomesOf(shim, has)).toContain(`left to MPI: ${reason}`)
+    expect(await outcomesOf(shim, hasNot)).not.toContain(`left to MPI: ${reason}`)
+  })
+})
