@@ -5,7 +5,7 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { splitOptions } from '../src/comm/split/split-plan.js'
 import { strategies } from '../src/neighborhood/strategies/strategies.js'
-import { tuneOptions } from '../src/topology-communicator/execute/tune-options.js'
+import { tuneOptions } from '../src/topology-communicator/collectives/tune-options.js'
 import { commandTables } from './command-tables.js'
 import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
 

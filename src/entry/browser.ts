@@ -21,7 +21,7 @@ export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { CartCommunicator } from '../handles/cart-communicator.js'
 export type { Communicator } from '../handles/communicator.js'
 export type { TopologyCommunicator } from '../handles/topology-communicator.js'
-export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
+export type { NeighborRequest } from '../topology-communicator/collectives/neighbor-request.js'
 
 // messages, data and operations
 

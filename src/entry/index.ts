@@ -35,21 +35,21 @@ export type { TopologyCommunicator } from '../handles/topology-communicator.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export type { BlockLength, ChoiceOptions, PlanFrom } from '../topology-communicator/arguments.js'
-export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
-export type { TopologyOptions } from '../topology-communicator/create.js'
-export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
-export type { EdgeBlocksOptions } from '../topology-communicator/exchanges/neighbor-alltoall.js'
-export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
-export type { NeighborReduceOptions } from '../topology-communicator/exchanges/neighbor-reduce.js'
-export type { AllgatherInitOptions } from '../topology-communicator/exchanges/persistent-allgather.js'
+export type { AllgatherInitOptions } from '../topology-communicator/collectives/neighbor-allgather.js'
+export type { EdgeBlocksOptions } from '../topology-communicator/collectives/neighbor-alltoall.js'
+export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/collectives/neighbor-alltoallw.js'
+export type { NeighborReduceOptions } from '../topology-communicator/collectives/neighbor-reduce.js'
 export type {
   NeighborRequest,
   TunedCandidate,
   Tuning,
-} from '../topology-communicator/execute/neighbor-request.js'
-export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
-export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
-export type { BlockLayoutOptions } from '../topology-communicator/memory/buffers.js'
+} from '../topology-communicator/collectives/neighbor-request.js'
+export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/collectives/tune-options.js'
+export type { BlockLayoutOptions } from '../topology-communicator/collectives/varying-blocks.js'
+export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
+export type { TopologyOptions } from '../topology-communicator/create.js'
+export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
+export type { NeighborTraffic } from '../topology-communicator/plan/neighbor-program.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
 
 // messages and requests

@@ -21,39 +21,37 @@ import {
   choiceOptions,
 } from '../topology-communicator/arguments.js'
 import {
+  type AllgatherInitOptions,
   type CheckedCall,
   type NeighborBlocksOptions,
   neighborAllgather,
+  neighborAllgatherInit,
   neighborAllgatherv,
-} from '../topology-communicator/exchanges/neighbor-allgather.js'
+  neighborAllgathervInit,
+} from '../topology-communicator/collectives/neighbor-allgather.js'
 import {
   type EdgeBlocksOptions,
   neighborAlltoall,
   neighborAlltoallInit,
   neighborAlltoallv,
   neighborAlltoallvInit,
-} from '../topology-communicator/exchanges/neighbor-alltoall.js'
+} from '../topology-communicator/collectives/neighbor-alltoall.js'
 import {
   type EdgeBuffersOptions,
   type EdgeData,
   neighborAlltoallw,
   neighborAlltoallwInit,
-} from '../topology-communicator/exchanges/neighbor-alltoallw.js'
+} from '../topology-communicator/collectives/neighbor-alltoallw.js'
 import {
   type NeighborReduceOptions,
   neighborReduce,
   neighborReduceInit,
-} from '../topology-communicator/exchanges/neighbor-reduce.js'
-import {
-  type AllgatherInitOptions,
-  neighborAllgatherInit,
-  neighborAllgathervInit,
-} from '../topology-communicator/exchanges/persistent-allgather.js'
-import type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
-import type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
-import type { Neighborhood } from '../topology-communicator/execute/neighborhood.js'
-import type { NeighborInitOptions } from '../topology-communicator/execute/tune-options.js'
-import type { BlockLayoutOptions } from '../topology-communicator/memory/buffers.js'
+} from '../topology-communicator/collectives/neighbor-reduce.js'
+import type { NeighborRequest } from '../topology-communicator/collectives/neighbor-request.js'
+import type { NeighborInitOptions } from '../topology-communicator/collectives/tune-options.js'
+import type { BlockLayoutOptions } from '../topology-communicator/collectives/varying-blocks.js'
+import type { NeighborTraffic } from '../topology-communicator/plan/neighbor-program.js'
+import type { Neighborhood } from '../topology-communicator/plan/neighborhood.js'
 import { type PlanLinesOptions, planLines } from '../topology-communicator/plan-lines.js'
 import { Communicator } from './communicator.js'
 

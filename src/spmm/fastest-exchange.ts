@@ -4,7 +4,7 @@ import type { Communicator } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { TimedComparison } from '../topology-communicator/execute/timed-comparison.js'
+import { TimedComparison } from '../topology-communicator/collectives/timed-comparison.js'
 import { secondsOfTurn } from './product-times.js'
 import {
   allgatherExchange,

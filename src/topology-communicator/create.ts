@@ -21,7 +21,7 @@ import { checkedKind, formatStrategy, type Strategy } from '../neighborhood/stra
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import type { PlanFrom } from './arguments.js'
 import { checkPlanStore, type ReorderOptions, reorderOptions, reorderText } from './arguments.js'
-import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
+import type { Neighborhood, TopologyOrPlan } from './plan/neighborhood.js'
 
 /** Options for the neighborhood collectives of a communicator. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {

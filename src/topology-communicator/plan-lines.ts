@@ -7,7 +7,7 @@ import { wrongValue } from '../errors.js'
 import { type FormatOptions, formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
 import { currentVersion, headerOf, requireVersion } from '../schedule/file/header.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import type { Neighborhood } from './execute/neighborhood.js'
+import type { Neighborhood } from './plan/neighborhood.js'
 
 export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
 

@@ -19,7 +19,7 @@ import {
 } from './distributed/move-vertices.js'
 import type { OwnLists } from './distributed/own-lists.js'
 import { nodeOfRank, type RankHosts } from './distributed/own-lists.js'
-import { nodesInCommunicator, placementOf } from './execute/placement.js'
+import { nodesInCommunicator, placementOf } from './plan/placement.js'
 
 /** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
 const reorderWork = 1e7

@@ -2,7 +2,7 @@ import type { Exchange } from '../calls/exchange/exchange.js'
 import { verifiedPlan } from '../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { agreedPlan } from './distributed/agreed-plan.js'
-import type { Neighborhood } from './execute/neighborhood.js'
+import type { Neighborhood } from './plan/neighborhood.js'
 
 /**
  * Plans when the communicator is created, by a stored plan if there is one; the plan is the same on all processes. All

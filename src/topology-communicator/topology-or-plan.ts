@@ -21,9 +21,9 @@ import {
   type RankPlacement,
   rankHosts,
 } from './distributed/own-lists.js'
-import type { PlacedPart, TopologyOrPlan } from './execute/neighborhood.js'
-import { nodesInCommunicator, placementOf } from './execute/placement.js'
-import { cachedTopology } from './execute/topology-cache.js'
+import type { PlacedPart, TopologyOrPlan } from './plan/neighborhood.js'
+import { nodesInCommunicator, placementOf } from './plan/placement.js'
+import { cachedTopology } from './plan/topology-cache.js'
 import { type Moved, movedRanks } from './reorder.js'
 
 /** The step of the exchange, after those of moving; an allgather takes up to 32. */

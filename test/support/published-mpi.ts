@@ -3,7 +3,7 @@
 import { mulberry32 } from '../../src/base/random.js'
 import { type Communicator, isRankweaveError, mpi, run } from '../../src/entry/index.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
-import type { AllgatherInitOptions } from '../../src/topology-communicator/exchanges/persistent-allgather.js'
+import type { AllgatherInitOptions } from '../../src/topology-communicator/collectives/neighbor-allgather.js'
 
 const ranks = 6
 const calls = 40

@@ -6,7 +6,7 @@ import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import type { BoundProgram } from '../program/bound-collective.js'
+import { type BoundProgram, filled } from '../program/planned-call.js'
 import { SharedLanding } from '../values/deliver.js'
 import {
   deliverResult,
@@ -112,7 +112,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     const store = run.newStore(false)
     const leaves = leavesOf(type, contributions)
     return {
-      program: plan.program,
+      plan,
       store,
       fill() {
         if (!isSent) {
@@ -125,6 +125,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
       deliver() {
         store.finish()
         for (let i = 1; i < results.length; i++) (results[i] as Float64Array).set(result as Float64Array)
+        return filled
       },
     }
   }

@@ -1,8 +1,8 @@
 import { whenThere } from '../../base/turn.js'
-import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
+import type { CollectiveContext } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { requireMethod, resolvePlanned } from '../plan/resolve.js'
-import type { BindableCall } from '../program/bound-collective.js'
+import { type BoundProgram, type PlannedCall, runOnce } from '../program/planned-call.js'
 import { emptyStore } from '../program/run-program.js'
 
 const noResults = [] as const
@@ -12,21 +12,23 @@ const noResults = [] as const
  *
  * @throws ERR_ALGORITHM when it does not take this number of processes
  */
-export function barrierOf(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
+export function barrierOf(state: CollectiveContext, method: Method | undefined): PlannedCall<undefined> {
   if (method !== undefined) return newBarrier(state, method)
   state.plans.barrier ??= newBarrier(state, undefined)
   return state.plans.barrier
 }
 
 /** Makes one object for all calls, with one promise for all ranks of a process: a barrier retains nothing per rank. */
-function newBarrier(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
+function newBarrier(state: CollectiveContext, method: Method | undefined): PlannedCall<undefined> {
   requireMethod(state, method, { isSized: true })
-  let plan: CollectivePlan | undefined
-  const planned = (): CollectivePlan | Promise<CollectivePlan> => {
+  let bound: BoundProgram | undefined
+  const bind = (): BoundProgram | Promise<BoundProgram> => {
+    if (bound !== undefined) return bound
     const found = resolvePlanned(state, { collective: 'barrier', method, sizeBytes: 0 })
     return whenThere(found, (resolution) => {
-      plan = state.plans.movePlan(resolution)
-      return plan
+      const plan = state.plans.movePlan(resolution)
+      bound = { plan, store: emptyStore, fill() {}, deliver: () => noResults }
+      return bound
     })
   }
   return {
@@ -36,16 +38,8 @@ function newBarrier(state: CollectiveContext, method: Method | undefined): Binda
     unplaced: method?.isAuto !== true,
     run(_, exchange) {
       if (exchange.count === 1) return noResults
-      return whenThere(plan ?? planned(), (found) =>
-        found.run(exchange, emptyStore, () => exchange.finish(noResults)),
-      )
+      return whenThere(bind(), (found) => runOnce(found, exchange))
     },
-    bind: () =>
-      whenThere(plan ?? planned(), ({ program }) => ({
-        program,
-        store: emptyStore,
-        fill() {},
-        deliver() {},
-      })),
+    bind,
   }
 }

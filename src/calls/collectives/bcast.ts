@@ -12,7 +12,7 @@ import type { CollectiveContext, Resolution, Unplanned } from '../plan/collectiv
 import type { Method } from '../plan/method.js'
 import { requireMethod, resolveMove } from '../plan/resolve.js'
 import type { TunedCalls } from '../plan/tuned-calls.js'
-import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
+import { type BoundProgram, filled, type PlannedCall } from '../program/planned-call.js'
 import { type Block, deliver, SharedLanding } from '../values/deliver.js'
 import { ElementStore } from '../values/element-store.js'
 import { joinedBlocks, localIndexOf, processOfRank } from '../values/placement.js'
@@ -119,7 +119,7 @@ export function bcastCall(
   state: CollectiveContext,
   root: number,
   method: Method | undefined,
-): BindableCall<BcastContribution | undefined> {
+): PlannedCall<BcastContribution | undefined> {
   requireMethod(state, method, { isSized: true })
   return {
     signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
@@ -169,11 +169,12 @@ function boundBcast(
   if (rootIndex >= 0) store.bind([source], noBytes)
   else store.bind([noBytes], source)
   return {
-    program: plan.program,
+    plan,
     store,
     fill() {},
     deliver() {
       for (const bytes of buffers) if (bytes !== source) bytes.set(source)
+      return filled
     },
   }
 }

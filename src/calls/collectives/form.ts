@@ -3,7 +3,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import type { BindableCall } from '../program/bound-collective.js'
+import type { PlannedCall } from '../program/planned-call.js'
 import { copyIfAliased } from '../values/deliver.js'
 
 export type Handle = RankHandle<CollectiveContext>
@@ -30,7 +30,7 @@ export interface Form<R> {
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
   join<C>(
     seat: Seat<CollectiveContext>,
-    call: BindableCall<C>,
+    call: PlannedCall<C>,
     contribution: C,
     options: WaitOptions | undefined,
   ): R

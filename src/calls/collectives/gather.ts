@@ -8,7 +8,7 @@ import { RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { requireMethod, resolvePlanned } from '../plan/resolve.js'
-import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
+import { type BoundProgram, filled, type PlannedCall } from '../program/planned-call.js'
 import type { Signature } from '../signature.js'
 import {
   type Block,
@@ -57,7 +57,7 @@ export function gatherCall(
   root: number | null,
   block: Block,
   method: Method | undefined,
-): BindableCall<GatherContribution> {
+): PlannedCall<GatherContribution> {
   const { type } = block
   const isVarying = name === 'gatherv' || name === 'allgatherv'
   const isEqual = !isVarying && type !== typeCode.value
@@ -223,7 +223,7 @@ function boundAllgather(
   const store = new ElementStore(plan.program, plan.memory(), typeCode.Uint8Array, lengths, undefined)
   const sizes = new Float64Array(size).fill(sizeBytes)
   return {
-    program: plan.program,
+    plan,
     store,
     fill() {
       if (!isSent) for (let i = 0; i < arrays.length; i++) own.set(arrays[i].send, i * sizeBytes)
@@ -237,6 +237,7 @@ function boundAllgather(
         })
       }
       for (let i = 1; i < results.length; i++) results[i].set(result)
+      return filled
     },
   }
 }

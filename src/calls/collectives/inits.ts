@@ -1,13 +1,13 @@
-import { whenThere } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
 import type { Seat } from '../../messages/process/comm-context.js'
+import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
 import { methodOptionNames, orderOptionNames, requireInitOptions } from '../plan/method.js'
-import { type BindableCall, type BoundStart, programStart } from '../program/bound-collective.js'
 import type { PersistentRequest } from '../program/persistent-request.js'
-import { boundRequest } from '../program/persistent-request.js'
+import { boundRequest, plannedStart } from '../program/persistent-request.js'
+import type { BoundStart, PlannedCall } from '../program/planned-call.js'
 import type { CollectiveName, Signature } from '../signature.js'
 import { copyIfAliased, layoutOf, packedDispls } from '../values/deliver.js'
 import type { Form, Handle } from './form.js'
@@ -195,28 +195,28 @@ class PersistentForm implements Form<PersistentRequest> {
     return own
   }
 
-  join<C>(seat: Seat<CollectiveContext>, call: BindableCall<C>, contribution: C): PersistentRequest {
+  join<C>(seat: Seat<CollectiveContext>, call: PlannedCall<C>, contribution: C): PersistentRequest {
     const signature: Signature = { ...call.signature, ...this.#agreed, name: this.#name }
     const bind = this.#runsProgram ? boundProgram<C> : repeatedCall<C>
     const binding: Binding = { contribution, copies: this.#copies }
-    return boundRequest(seat, { signature, unplaced: !this.#runsProgram }, this.#buffers, binding, (all) =>
-      bind(signature, call, all),
-    )
+    const facts = { signature, unplaced: !this.#runsProgram }
+    return boundRequest(seat, facts, this.#buffers, binding, (all, init) => bind(signature, call, all, init))
   }
 }
 
 function boundProgram<C>(
   signature: Signature,
-  call: BindableCall<C>,
+  call: PlannedCall<C>,
   bindings: readonly Binding[],
+  init: Exchange,
 ): BoundStart | Promise<BoundStart> {
-  const bound = call.bind!(bindings.map(({ contribution }) => contribution as C))
-  return whenThere(bound, (program) => programStart(signature, program))
+  const contributions = bindings.map(({ contribution }) => contribution as C)
+  return plannedStart(signature, call, contributions, init)
 }
 
 function repeatedCall<C>(
   signature: Signature,
-  call: BindableCall<C>,
+  call: PlannedCall<C>,
   bindings: readonly Binding[],
 ): BoundStart {
   const contributions = bindings.map(({ contribution }) => contribution as C)

@@ -43,17 +43,16 @@ export function moveShort(
   exchange: Exchange,
   done: (slots: Uint8Array) => void,
 ): void {
-  const spare = plan.moveMemory
-  plan.moveMemory = undefined
+  const spare = plan.takeMemory()
   const memory =
-    spare?.sizeBytes === sizeBytes
+    spare instanceof MoveMemory && spare.sizeBytes === sizeBytes
       ? spare
       : new MoveMemory(plan.program, plan.memory(), sizeBytes, lengthOf, ownBytes)
   fill(memory.own)
   plan.run(exchange, memory.bind(), () => {
     memory.store.finish()
     done(memory.slots)
-    if (memory.isRetained && exchange.isSent) plan.moveMemory = memory
+    if (memory.isRetained) plan.retain(memory, exchange)
   })
 }
 

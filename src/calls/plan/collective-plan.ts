@@ -7,14 +7,12 @@ import type { OperationOwner } from '../../messages/mailboxes/pending-operation.
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/process-memory.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
-import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { memoryOptionsOf, type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveEngine } from '../matching/collective-engine.js'
-import type { BindableCall } from '../program/bound-collective.js'
-import { ProgramRun, type ProgramStore } from '../program/run-program.js'
-import type { MoveMemory } from '../values/element-store.js'
+import { type PlannedCall, PlannedProgram } from '../program/planned-call.js'
+import type { ProgramRun, ProgramStore } from '../program/run-program.js'
 import type { CallFacts } from './default-rule.js'
 import { MachineChoices } from './machine-choices.js'
 import type { OnlineCalls } from './online-calls.js'
@@ -60,11 +58,10 @@ export interface Unplanned {
 }
 
 /** An algorithm for a shape, lowered for this process. */
-export class CollectivePlan {
+export class CollectivePlan extends PlannedProgram {
   readonly algorithm: Algorithm
   readonly shape: Shape
   readonly participants: Participants
-  readonly program: ProcessProgram
   /** The memory for runs that do not retain their own. */
   readonly scratch: Scratch
   /** The bytes of the arrays that it retains from the start. */
@@ -74,21 +71,18 @@ export class CollectivePlan {
   choice: PlanChoice | undefined
   /** The time of its last use, as a count of uses of all plans of its communicator. */
   lastUse = 0
-  /** The blocks of the last call that moved short ones, between two runs. */
-  moveMemory: MoveMemory | undefined
   readonly #memory: (ValueMemory | undefined)[] = []
-  /** The runs that are not active, of frames and of pieces. */
-  #spare: ProgramRun | undefined
-  #sparePieces: ProgramRun | undefined
+  /** The same program for a second run in one call, whose messages are distinguished from those of the first. */
+  #pieces: PlannedProgram | undefined
 
   constructor(algorithm: Algorithm, shape: Shape, participants: Participants, state: CommContext) {
+    const schedule = scheduleOf(algorithm, shape, participants.own)
+    const { processIndex } = state
+    super(lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule)), firstStep)
     this.scratch = state.runtime.scratch
     this.algorithm = algorithm
     this.shape = shape
     this.participants = participants
-    const schedule = scheduleOf(algorithm, shape, participants.own)
-    const { processIndex } = state
-    this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
     const { kind, own, ownFirst } = participants
     this.sizeBytes = bytesOfArrays(this.program) + own.byteLength + ownFirst.byteLength
     // About the other participants it needs no more than the program has.
@@ -112,32 +106,16 @@ export class CollectivePlan {
     return this.#memory[Number(isInPlace)]!
   }
 
-  /** Runs the program once; runs may overlap. */
-  run(exchange: Exchange, store: ProgramStore, done: () => void): undefined {
-    this.begin(exchange, store, done).post()
-  }
-
-  /** Begins a run, which receives nothing until it is posted. */
-  begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+  /** Counts a call, and begins its run. */
+  override begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
     this.calls++
-    const run = this.#spare ?? new ProgramRun(this.program, firstStep)
-    this.#spare = undefined
-    run.begin(exchange, store, () => {
-      this.#spare = run
-      done()
-    })
-    return run
+    return super.begin(exchange, store, done)
   }
 
-  /** Begins a second run in one call, whose messages are distinguished from those of the first. */
+  /** Begins a second run in one call. */
   beginPieces(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
-    const run = this.#sparePieces ?? new ProgramRun(this.program, firstPieceStep)
-    this.#sparePieces = undefined
-    run.begin(exchange, store, () => {
-      this.#sparePieces = run
-      done()
-    })
-    return run
+    this.#pieces ??= new PlannedProgram(this.program, firstPieceStep)
+    return this.#pieces.begin(exchange, store, done)
   }
 }
 
@@ -155,7 +133,7 @@ const mostPlanBytes = 2 ** 26
 /** The plans of one communicator in one process. A plan is made once, and retained while it is among the last used. */
 export class CollectivePlans {
   /** The call of its barriers that name no method. */
-  barrier: BindableCall<undefined> | undefined
+  barrier: PlannedCall<undefined> | undefined
   /** The number of broadcasts whose data came with their head, without a plan. */
   inlineBcasts = 0
   /** The reason the last inline bcast that this process sent was one. */

@@ -2,11 +2,17 @@ import { requireWaitOptions, type WaitOptions } from '../../base/abort.js'
 import { whenThere } from '../../base/turn.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
-import type { Seat } from '../../messages/process/comm-context.js'
+import type { CommContext, Seat } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { hostedBy } from '../hosted-ranks.js'
 import { type AnyCall, type CollectiveCall, failAllRanks } from '../matching/collective-call.js'
-import { BoundCollective, type BoundStart, type PersistentContext } from './bound-collective.js'
+import type { CollectiveEngine } from '../matching/collective-engine.js'
+import type { Signature } from '../signature.js'
+import { type BoundStart, type PlannedCall, programStart } from './planned-call.js'
+
+export interface PersistentContext extends CommContext {
+  readonly collectives: CollectiveEngine
+}
 
 /**
  * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
@@ -233,4 +239,78 @@ export function boundRequest<B>(
   bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
 ): PersistentRequest {
   return new PersistentRequest(seat, boundCollective(seat, call, buffers, bind), arrays)
+}
+
+/**
+ * Returns the request of one rank of a call that is bound to what the ranks pass.
+ *
+ * @param arrays what the rank binds, which every start checks
+ */
+export function plannedRequest<C>(
+  seat: Seat<PersistentContext>,
+  call: PlannedCall<C>,
+  arrays: readonly TypedArray[],
+  given: C,
+): PersistentRequest {
+  return boundRequest(seat, call, arrays, given, (all, init) => plannedStart(call.signature, call, all, init))
+}
+
+/** Binds a call, and returns its starts. @param signature what starts compare */
+export function plannedStart<C>(
+  signature: Signature,
+  call: PlannedCall<C>,
+  contributions: readonly C[],
+  init: Exchange,
+): BoundStart | Promise<BoundStart> {
+  return whenThere(call.bind!(contributions, init), (bound) => programStart(signature, bound))
+}
+
+/** The requests of all ranks here as they were started together last, checked. None has been freed since. */
+export interface ListedRequests {
+  readonly requests: readonly unknown[]
+  /** The buffers of all requests. If an array has no elements later, it has lost its buffer. */
+  readonly buffers: readonly TypedArray[]
+  /** The handles of the communicator that had been freed by then. */
+  readonly freedHandles: number | undefined
+}
+
+/** A persistent collective in one process: the buffers of all its ranks, and its own lane. */
+export class BoundCollective {
+  readonly lane: number
+  readonly call: CollectiveCall<undefined, undefined>
+  listed: ListedRequests | undefined
+  readonly #state: PersistentContext
+  #holders: number
+
+  /**
+   * @param exchange of the init
+   * @param start its signature is compared by every start, because an init need not exchange a frame with any process
+   */
+  constructor(state: PersistentContext, exchange: Exchange, { signature, unplaced, run }: BoundStart) {
+    this.#state = state
+    this.#holders = state.localRanks.length
+    this.lane = state.collectives.openLane(exchange)
+    const call = { signature, shared: true, isResultless: true, run: run as () => undefined } as const
+    this.call = unplaced === undefined ? call : { ...call, unplaced }
+  }
+
+  start(localIndex: number): Promise<void> {
+    return this.#state.collectives.start(this.lane, localIndex, this.call, undefined)
+  }
+
+  startAll(): Promise<void> {
+    return this.#state.collectives.startTogether(this.lane, this.call) as Promise<void>
+  }
+
+  /**
+   * Tells whether a start of this rank, or without a rank of any, is in progress. It no longer is when its promise
+   * resolves.
+   */
+  isActive(localIndex?: number): boolean {
+    return this.#state.collectives.isActive(this.lane, localIndex)
+  }
+
+  release(): void {
+    if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
+  }
 }

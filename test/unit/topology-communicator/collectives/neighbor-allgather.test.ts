@@ -1,14 +1,14 @@
 import { type Communicator, local, run, type TopologyCommunicator } from 'rankweave'
 import { plan, planStatistics, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
+import { BlockStore } from '../../../../src/calls/values/block-store.js'
+import { UniformStore } from '../../../../src/calls/values/uniform-store.js'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
 import { directSchedule } from '../../../../src/neighborhood/strategies/direct.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/random-graphs.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { BlockStore } from '../../../../src/topology-communicator/memory/block-store.js'
-import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
 import { lowerProcess } from '../../../support/lower-process.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
 
@@ -209,14 +209,26 @@ describe('persistent neighborAllgather', () => {
   })
 })
 
+it('leaves a longer buffer as it is if blocks are empty', async () => {
+  const main = async (world: Communicator) => {
+    const graph = await world.createTopology(complete(2))
+    const buffers = Array.from({ length: 3 }, () => Int32Array.of(7, 7))
+    await graph.neighborAllgather(new Int32Array(0), { into: buffers[0] })
+    await graph.neighborAlltoall(new Int32Array(0), { into: buffers[1] })
+    await graph.neighborAllgatherInit(new Int32Array(0), buffers[2]).start()
+    return buffers
+  }
+  const seven = Int32Array.of(7, 7)
+  for (const processes of [1, 2])
+    expect(await run(main, { ranks: 2, processes })).toEqual(Array(2).fill([seven, seven, seven]))
+})
+
 const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
 
 describe('BlockStore', () => {
   it('rejects more than 2^31 - 1 words', () => {
     const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
     expect(tooMany).toThrow(coded('ERR_COUNT'))
-    expect(() => new UniformStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(
-      coded('ERR_COUNT'),
-    )
+    expect(() => new UniformStore(programOfThree, typeCode.Float64Array, 2 ** 30)).toThrow(coded('ERR_COUNT'))
   })
 })

@@ -1,6 +1,6 @@
 import { wordsOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
-import type { BoundStart } from '../../calls/program/bound-collective.js'
+import { type BoundStart, filled } from '../../calls/program/planned-call.js'
 import {
   exchangePublications,
   PublishedBlocks,
@@ -9,13 +9,14 @@ import {
   reservePublication,
 } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
+import { copyWords, type Words } from '../../calls/values/words.js'
 import type { CommState } from '../../comm/comm-state.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { largestOfAll } from '../execute/neighbor-request.js'
-import { countRun, type NeighborTraffic } from '../execute/neighbor-traffic.js'
-import { placementOf } from '../execute/placement.js'
-import { copyWords, type Words } from '../memory/buffers.js'
+import { countRun } from '../plan/neighbor-program.js'
+import type { Neighborhood } from '../plan/neighborhood.js'
+import { placementOf } from '../plan/placement.js'
+import { largestOfAll } from './neighbor-request.js'
 
 /** Steps of the exchange: the agreement takes up to 31. */
 const locationStep = 64
@@ -37,16 +38,17 @@ interface BoundBlocks {
  * Memory that others read, until the communicator is freed: 64 bytes and twice the blocks of the process's ranks,
  * rounded up to 64.
  *
- * @param program of direct sends
+ * @param direct sends blocks directly
  */
 export async function publishedAllgather(
   state: CommState,
-  { program, traffic }: { readonly program: ProcessProgram; readonly traffic: NeighborTraffic },
+  direct: Neighborhood,
   signature: Signature,
   bound: BoundBlocks,
   exchange: Exchange,
 ): Promise<BoundStart | null> {
   const { runtime, processIndex } = state
+  const { program } = direct.operation('neighbor-allgather')
   const own = reservePublication(state, bound.blockBytes * program.ranks.length)
   if ((await largestOfAll(exchange, own === undefined ? 1 : 0, 0)) === 1) {
     if (own !== undefined) runtime.staging!.giveBack(own, state)
@@ -79,8 +81,8 @@ export async function publishedAllgather(
     run: (_, started) => {
       blocks.start(started, () => {
         for (const words of bound.receives) requireIntact(words)
-        countRun(traffic, counts)
-        started.finish(nothing)
+        countRun(direct.traffic, counts)
+        started.finish(filled)
       })
       return undefined
     },
@@ -159,5 +161,3 @@ function dataOf(
     },
   }
 }
-
-const nothing = [undefined] as const

@@ -9,7 +9,7 @@ import { checkOptions, optionsText, withDefaults } from '../../base/option-table
 import { RankweaveError } from '../../errors.js'
 import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { formatStrategy, parseStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
-import type { Neighborhood } from './neighborhood.js'
+import type { Neighborhood } from '../plan/neighborhood.js'
 
 /**
  * The strategies that the first starts of a persistent request try, and how often. The library would choose among the

@@ -1,9 +1,9 @@
 import { bytesOf } from '../../base/bytes.js'
-import { copyOf } from '../../calls/exchange/exchange.js'
-import type { ProgramStore } from '../../calls/program/run-program.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { checkTotal, copyWords, newWords, type Words } from './buffers.js'
+import { copyOf } from '../exchange/exchange.js'
+import type { ProgramStore } from '../program/run-program.js'
+import { checkTotal, copyWords, newWords, type Words } from './words.js'
 
 /**
  * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from

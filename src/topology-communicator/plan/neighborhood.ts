@@ -14,6 +14,7 @@ import {
 } from '../../neighborhood/plan/plan-of-ranks.js'
 import { reduceInOrder } from '../../neighborhood/strategies/reduce-schedule.js'
 import { formatStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
+import type { Schedule } from '../../schedule/ir.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
@@ -22,15 +23,8 @@ import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { type SlotList, slotList } from '../memory/slot-list.js'
-import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
-import {
-  nodesInCommunicator,
-  OperationProgram,
-  onWorldMachine,
-  placementOf,
-  type RanksOnMachine,
-} from './placement.js'
+import { NeighborProgram, type NeighborTraffic, noTraffic } from './neighbor-program.js'
+import { nodesInCommunicator, onWorldMachine, placementOf, type RanksOnMachine } from './placement.js'
 import { cachedTopology } from './topology-cache.js'
 
 /** The plans of this thread's communicators. Logical processes that have the same topology object share its plan. */
@@ -113,9 +107,7 @@ export class Neighborhood {
   /** The part in ranks. It takes memory for all ranks, so it is retained only while it is in use. */
   #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
-  #program: ProcessProgram | undefined
-  #slots: SlotList | undefined
-  readonly #operations = new Map<NeighborOperation, OperationProgram>()
+  readonly #operations = new Map<NeighborOperation, NeighborProgram>()
   /** The choices by length; undefined if the strategy was given. */
   readonly #choices: ChoicesBySize | undefined
   /** The neighborhoods of chosen strategies, the last used one at the end. */
@@ -299,36 +291,14 @@ export class Neighborhood {
     return plan
   }
 
-  /** This process's program; its slots are those of MPI's receive buffer. */
-  get program(): ProcessProgram {
-    this.#program ??= this.#part === undefined ? this.#programOfPlan() : this.#programOfPart(this.#part)
-    return this.#program
-  }
-
-  #programOfPlan(): ProcessProgram {
-    const { processIndex } = this.#state
-    const { plan, rounds } = this.#cachedPlan()
-    const program = lowerInRounds(plan.schedule, placementOf(this.#state), processIndex, rounds)
-    return this.topology.cart === null ? program : onGrid(program, this.topology)
-  }
-
-  #programOfPart({ schedule, rankOf }: PlanOfRanks): ProcessProgram {
-    const rounds = roundsByPhase(schedule)
-    const program = lowerInRounds(schedule, this.#placement!, this.#state.processIndex, rounds)
-    return {
-      ...program,
-      ranks: program.ranks.map((number) => rankOf[number]),
-      valueTerm: program.valueTerm.map((number) => rankOf[number]),
-    }
-  }
-
   /**
-   * Returns this process's program for another operation, planned and lowered at its first call. If no process has the
-   * whole topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in list order.
+   * Returns this process's program for an operation, planned and lowered at its first call. Its slots are those of MPI's
+   * receive buffer. If no process has the whole topology, blocks of an alltoall are sent directly, whatever the
+   * strategy, and reductions are in list order.
    *
    * @throws ERR_SCHEDULE when the plan does not verify
    */
-  operation(operation: NeighborOperation): OperationProgram {
+  operation(operation: NeighborOperation): NeighborProgram {
     let found = this.#operations.get(operation)
     if (found === undefined) {
       const part = this.#part
@@ -338,31 +308,29 @@ export class Neighborhood {
     return found
   }
 
-  #wholeOperation(operation: NeighborOperation): OperationProgram {
-    const placement = placementOf(this.#state)
-    const nodeOf = this.nodes
-    const cached = plans.planFor(this.topology, this.strategy, nodeOf, operation)
+  #wholeOperation(operation: NeighborOperation): NeighborProgram {
+    const isAllgather = operation === 'neighbor-allgather'
+    const cached = isAllgather
+      ? this.#cachedPlan()
+      : plans.planFor(this.topology, this.strategy, this.nodes, operation)
     const { plan, rounds } = cached
-    const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
-    const isOnGrid = this.topology.cart !== null && operation === 'neighbor-alltoall'
-    if (!isOnGrid) return new OperationProgram(program, null, cached)
-    const ownSlot = ownSlotsOnGrid(program, this.topology)
-    return new OperationProgram(onGrid(program, this.topology), ownSlot, cached)
+    const { processIndex } = this.#state
+    const program = lowerInRounds(plan.schedule, placementOf(this.#state), processIndex, rounds)
+    const isOnGrid = this.topology.cart !== null && (isAllgather || operation === 'neighbor-alltoall')
+    if (!isOnGrid) return new NeighborProgram(program, null, cached, this.traffic)
+    const ownSlot = isAllgather ? null : ownSlotsOnGrid(program, this.topology)
+    return new NeighborProgram(onGrid(program, this.topology), ownSlot, cached, this.traffic)
   }
 
-  #partOperation(operation: NeighborOperation, part: PlanOfRanks): OperationProgram {
-    const isAlltoall = operation === 'neighbor-alltoall'
-    const schedule = isAlltoall ? directAlltoallOfRanks(part) : reduceInOrder(part.schedule)
+  #partOperation(operation: NeighborOperation, part: PlanOfRanks): NeighborProgram {
+    const schedule = scheduleOfPart(operation, part)
     const { processIndex } = this.#state
     const program = lowerInRounds(schedule, this.#placement!, processIndex, roundsByPhase(schedule))
-    const ranks = program.ranks.map((number) => part.rankOf[number])
-    return new OperationProgram({ ...program, ranks }, null, null)
-  }
-
-  /** The slots of the program, rank by rank. */
-  get slots(): SlotList {
-    this.#slots ??= slotList(this.program)
-    return this.#slots
+    const named = (numbers: Int32Array) => numbers.map((number) => part.rankOf[number])
+    const ranks = named(program.ranks)
+    // The blocks of an allgather are named by their rank.
+    const terms = operation === 'neighbor-allgather' ? { valueTerm: named(program.valueTerm) } : {}
+    return new NeighborProgram({ ...program, ranks, ...terms }, null, null, this.traffic)
   }
 
   /**
@@ -426,6 +394,11 @@ export class Neighborhood {
     }
     return this.#cached
   }
+}
+
+function scheduleOfPart(operation: NeighborOperation, part: PlanOfRanks): Schedule {
+  if (operation === 'neighbor-allgather') return part.schedule
+  return operation === 'neighbor-alltoall' ? directAlltoallOfRanks(part) : reduceInOrder(part.schedule)
 }
 
 /** Copies numbers as the ranks that they stand for. */

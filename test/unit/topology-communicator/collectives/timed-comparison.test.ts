@@ -3,7 +3,7 @@ import { mulberry32 } from '../../../../src/base/random.js'
 import {
   type ComparisonRules,
   TimedComparison,
-} from '../../../../src/topology-communicator/execute/timed-comparison.js'
+} from '../../../../src/topology-communicator/collectives/timed-comparison.js'
 
 const rules: ComparisonRules = { leastRounds: 5, mostRounds: 40, tie: 1.03, lead: 1.65 }
 

@@ -1,15 +1,18 @@
 import { bytesOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
-import type { BoundCollective } from '../../calls/program/bound-collective.js'
-import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/bound-collective.js'
-import { PersistentRequest } from '../../calls/program/persistent-request.js'
+import {
+  type BoundCollective,
+  boundCollective,
+  PersistentRequest,
+} from '../../calls/program/persistent-request.js'
+import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/planned-call.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
 import type { Signature } from '../../calls/signature.js'
 import type { CommSeat } from '../../comm/handle.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { formatStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
-import type { Neighborhood } from './neighborhood.js'
+import type { NeighborCall } from './neighbor-call.js'
 import { TimedComparison } from './timed-comparison.js'
 import { candidatesFor, type Tune, type TuneCandidate } from './tune-options.js'
 
@@ -31,6 +34,28 @@ export class NeighborRequest extends PersistentRequest {
   ) {
     super(seat, setup, buffers)
     this.#place = place
+  }
+
+  /**
+   * @internal Returns the request of one rank.
+   *
+   * @param given what the rank passes to the call
+   */
+  static of<C>(
+    seat: CommSeat,
+    call: NeighborCall<C>,
+    buffers: readonly TypedArray[],
+    given: C,
+    tune: Tune | null,
+    tunable: Tunable<C>,
+  ): NeighborRequest {
+    const place: TunerPlace = {}
+    const setup = boundCollective(seat, call, { given, place }, (bound, exchange) => {
+      const all = bound.map((each) => each.given)
+      const places = bound.map((each) => each.place)
+      return requestStart(call, all, exchange, places, tune, tunable)
+    })
+    return new NeighborRequest(seat, setup, buffers, place)
   }
 
   /**
@@ -157,7 +182,7 @@ function tunedStart(
 ): BoundStart {
   let tried: readonly TriedProgram[] = programs.map((bound) => ({
     bound,
-    run: new ProgramRun(bound.program),
+    run: new ProgramRun(bound.plan.program),
   }))
   let chosen: BoundStart | undefined
   /** The time of the last start; null before the first. */
@@ -180,10 +205,11 @@ function tunedStart(
     const begin = now()
     bound.fill()
     run.start(exchange, bound.store, () => {
-      const failure = bound.deliver()
+      bound.plan.noteRun()
+      const results = bound.deliver()
       const us = 1000 * (now() - begin)
       lastUs = Number.isNaN(us) ? Number.POSITIVE_INFINITY : us
-      exchange.finish([failure])
+      exchange.finish(results)
     })
     return undefined
   }
@@ -200,31 +226,32 @@ interface TriedProgram {
   readonly run: ProgramRun
 }
 
-interface RequestOfProcess {
-  readonly neighborhood: Neighborhood
+/** What a request whose starts may try strategies has besides its call. */
+export interface Tunable<C> {
   readonly operation: ChosenOperation
-  /** The bytes of a block; null if no rank knows all lengths. */
-  readonly bytes: number | null
-  /** The arguments of the process's ranks, which share a tuner. */
-  readonly all: readonly { readonly place: TunerPlace }[]
-  /** The neighborhood whose plan a request without `tune` executes. */
-  readonly untuned: () => Neighborhood | Promise<Neighborhood>
-  /** Returns its program with the buffers of all. */
-  readonly bound: (by: Neighborhood) => BoundProgram
+  /** Returns the bytes of a block; null if no rank knows all lengths. */
+  bytesOf(all: readonly C[]): number | null
+  /** Returns starts that run no program; null if there are none. */
+  insteadOfProgram?(all: readonly C[], exchange: Exchange): Promise<BoundStart | null>
 }
 
-/** Returns how a process starts a persistent request: by the program at hand, or by those of the strategies to try. */
-export async function requestStart(
-  signature: Signature,
+/** Returns how a process starts a request: without a program, by that of the call, or by those of strategies to try. */
+async function requestStart<C>(
+  call: NeighborCall<C>,
+  all: readonly C[],
+  exchange: Exchange,
+  places: readonly TunerPlace[],
   tune: Tune | null,
-  { neighborhood, operation, bytes, all, untuned, bound }: RequestOfProcess,
+  { operation, bytesOf, insteadOfProgram }: Tunable<C>,
 ): Promise<BoundStart> {
-  if (tune === null) {
-    const only = bound(await untuned())
-    return programStart(signature, only)
-  }
-  const tuner = new Tuner(await candidatesFor(neighborhood, bytes, operation, tune), tune.starts)
-  for (const { place } of all) place.tuner = tuner
-  const programs = tuner.strategies.map((strategy) => bound(neighborhood.by(strategy)))
+  const instead = await insteadOfProgram?.(all, exchange)
+  if (instead != null) return instead
+  const { signature, neighborhood } = call
+  if (tune === null) return programStart(signature, await call.bind(all, exchange))
+  const tuner = new Tuner(await candidatesFor(neighborhood, bytesOf(all), operation, tune), tune.starts)
+  for (const place of places) place.tuner = tuner
+  const programs: BoundProgram[] = []
+  for (const strategy of tuner.strategies)
+    programs.push(await call.bindTo(neighborhood.by(strategy), all, exchange))
   return tunedStart(signature, tuner, programs, tune.now)
 }

@@ -3,10 +3,12 @@ import { bytesOf } from '../../base/bytes.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { RankFailure } from '../../calls/matching/collective-call.js'
-import { programStart } from '../../calls/program/bound-collective.js'
-import { boundRequest, type PersistentRequest } from '../../calls/program/persistent-request.js'
-import type { Signature } from '../../calls/signature.js'
+import { type PersistentRequest, plannedRequest } from '../../calls/program/persistent-request.js'
+import type { BoundProgram } from '../../calls/program/planned-call.js'
+import type { CollectiveName } from '../../calls/signature.js'
+import { BlockStore } from '../../calls/values/block-store.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,
@@ -19,14 +21,11 @@ import {
 import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import { type ReceiveBuffer, StridedView, unpack } from '../../messages/datatype/strided-view.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { chosenAlltoall } from '../execute/chosen.js'
-import { countRun, exchangeLengths } from '../execute/neighbor-traffic.js'
-import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
-import type { OperationProgram } from '../execute/placement.js'
-import { BlockStore } from '../memory/block-store.js'
-import { contributionOf } from '../memory/buffers.js'
-import type { EdgeBlocks } from './equal-alltoall.js'
-import { neighborAlltoallCall } from './neighbor-alltoall.js'
+import { chosenAlltoall } from '../plan/chosen.js'
+import type { NeighborProgram } from '../plan/neighbor-program.js'
+import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
+import { contributionOf, NeighborCall } from './neighbor-call.js'
+import { type EdgeBlocks, filling, openStore } from './varying-blocks.js'
 
 /** The data that a rank sends along an edge. On a grid without a neighbor there it is null or ignored. */
 export type EdgeData = TypedArray | StridedView | null
@@ -39,10 +38,7 @@ export interface EdgeBuffersOptions extends WaitOptions {
 
 const edgeBuffersOptions: OptionTable<EdgeBuffersOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
-/**
- * Exchanges blocks of any lengths and types. A byte with the type precedes each block, so receivers check the type or
- * learn it.
- */
+/** Exchanges blocks of any lengths and types. */
 export function neighborAlltoallw<R>(
   form: Form<R>,
   comm: Handle,
@@ -53,15 +49,25 @@ export function neighborAlltoallw<R>(
   const name = 'neighborAlltoallw'
   return form.attempt(comm, name, edgeBuffersOptions, options, (seat) => {
     const given = checkEdgeData(name, neighborhood, seat.rank, data, options?.into)
-    const call = neighborAlltoallCall<EdgeContribution>(
-      neighborhood,
-      name,
-      typeCode.Uint8Array,
-      (contribution) => typedBlocks(name, contribution.data, contribution.isSent),
-      (contributions, operation, store) => deliverTyped(operation, store, contributions),
-    )
-    return form.join(seat, call, given, options)
+    return form.join(seat, new TypedAlltoall(neighborhood, name), given, options)
   })
+}
+
+export function neighborAlltoallwInit(
+  comm: NeighborHandle,
+  send: readonly EdgeData[],
+  recv: readonly (ReceiveBuffer | null)[],
+  options: object = {},
+): PersistentRequest {
+  const { neighborhood } = comm
+  const seat = comm.seat()
+  const name = 'neighborAlltoallwInit'
+  checkOptions(name, {}, options)
+  const given = checkEdgeData(name, neighborhood, seat.rank, send, recv ?? null)
+  const arrays = [...send, ...recv]
+    .map((each) => (each instanceof StridedView ? each.array : each))
+    .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
+  return plannedRequest(seat, new TypedAlltoall(neighborhood, name), arrays, given)
 }
 
 /** The checked arguments of a rank; the contents of blocks are read when the call runs. */
@@ -100,6 +106,74 @@ function requireList(name: string, what: string, list: unknown, length: number):
   throw new RankweaveError('ERR_COUNT', `${name}: expected an array of ${length} ${what}, got ${got}`)
 }
 
+/**
+ * An alltoall of blocks of any lengths and types. In a call that runs once a byte with the type precedes each block, so
+ * receivers check the type or learn it. The init of a persistent one exchanges types and lengths; starts send only
+ * elements.
+ */
+class TypedAlltoall extends NeighborCall<EdgeContribution> {
+  readonly #name: CollectiveName
+
+  constructor(neighborhood: Neighborhood, name: CollectiveName) {
+    super({ name, type: typeCode.Uint8Array }, neighborhood)
+    this.#name = name
+  }
+
+  override chosen(): Neighborhood | Promise<Neighborhood> {
+    return chosenAlltoall(this.neighborhood, null)
+  }
+
+  override bindTo(
+    by: Neighborhood,
+    all: readonly EdgeContribution[],
+    init?: Exchange,
+  ): BoundProgram | Promise<BoundProgram> {
+    const plan = by.operation('neighbor-alltoall')
+    if (init !== undefined) return this.#boundToStarts(plan, all, init)
+    const blocks = all.map(({ data, isSent }) => typedBlocks(this.#name, data, isSent))
+    const store = openStore(plan, typeCode.Uint8Array, blocks)
+    const fill = filling(plan, store, typeCode.Uint8Array, blocks)
+    return { plan, store, fill, deliver: () => deliverTyped(plan, store, all) }
+  }
+
+  async #boundToStarts(
+    plan: NeighborProgram,
+    all: readonly EdgeContribution[],
+    init: Exchange,
+  ): Promise<BoundProgram> {
+    const { program } = plan
+    const { ownStart } = program
+    const sent = all.flatMap(({ data }, i) =>
+      Array.from({ length: ownStart[i + 1] - ownStart[i] }, (_, place) => {
+        const slot = plan.slotOf(i, ownStart[i] + place)
+        return () => contributionOf(`${this.#name}: block ${slot}`, data[slot])
+      }),
+    )
+    const known = await plan.exchangeIntegers(init, 2, (words) => {
+      for (const [value, read] of sent.entries()) {
+        const { type, elements } = read()
+        words[2 * value] = type
+        words[2 * value + 1] = elements.byteLength
+      }
+    })
+    const lengths = Int32Array.from({ length: program.valueTerm.length }, (_, value) => known[2 * value + 1])
+    const store = BlockStore.of(program, 1, lengths)
+    const { fills, failure } = deliveryOf(program, store, known, all)
+    const outcome = [failure]
+    return {
+      plan,
+      store,
+      fill() {
+        for (const [value, read] of sent.entries()) store.put(value, bytesOf(read().elements))
+      },
+      deliver() {
+        for (const fill of fills) fill()
+        return outcome
+      },
+    }
+  }
+}
+
 /** Packs every block as bytes, behind a byte with the type of its elements. @throws ERR_TYPE */
 function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array): EdgeBlocks {
   const blocks = data.map((each, slot) => {
@@ -120,7 +194,7 @@ function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array
 }
 
 function deliverTyped(
-  { program }: OperationProgram,
+  { program }: NeighborProgram,
   store: BlockStore,
   contributions: readonly EdgeContribution[],
 ): readonly unknown[] {
@@ -170,59 +244,6 @@ function misfitOf(
   const message = `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`
   return new RankweaveError('ERR_COUNT', message, {
     details: { slot, expected: into.length, arrived: count },
-  })
-}
-
-/** Exchanges types and lengths once; starts send only elements. */
-export function neighborAlltoallwInit(
-  comm: NeighborHandle,
-  send: readonly EdgeData[],
-  recv: readonly (ReceiveBuffer | null)[],
-  options: object = {},
-): PersistentRequest {
-  const { neighborhood } = comm
-  const seat = comm.seat()
-  const name = 'neighborAlltoallwInit'
-  checkOptions(name, {}, options)
-  const given = checkEdgeData(name, neighborhood, seat.rank, send, recv ?? null)
-  const signature: Signature = { name, type: typeCode.Uint8Array }
-  const arrays = [...send, ...recv]
-    .map((each) => (each instanceof StridedView ? each.array : each))
-    .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
-  const call = { signature, unplaced: neighborhood.isLocated }
-  return boundRequest(seat, call, arrays, given, async (all, exchange) => {
-    const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
-    const { program } = operation
-    const { traffic } = neighborhood
-    const { ownStart } = program
-    const sent = all.flatMap(({ data }, i) =>
-      Array.from({ length: ownStart[i + 1] - ownStart[i] }, (_, place) => {
-        const slot = operation.slotOf(i, ownStart[i] + place)
-        return () => contributionOf(`${name}: block ${slot}`, data[slot])
-      }),
-    )
-    const known = await exchangeLengths(program, traffic, exchange, 2, (words) => {
-      for (const [value, read] of sent.entries()) {
-        const { type, elements } = read()
-        words[2 * value] = type
-        words[2 * value + 1] = elements.byteLength
-      }
-    })
-    const lengths = Int32Array.from({ length: program.valueTerm.length }, (_, value) => known[2 * value + 1])
-    const store = BlockStore.of(program, 1, lengths)
-    const { fills, failure } = deliveryOf(program, store, known, all)
-    return programStart(signature, {
-      program,
-      store,
-      fill() {
-        for (const [value, read] of sent.entries()) store.put(value, bytesOf(read().elements))
-      },
-      deliver() {
-        countRun(traffic, program.counts)
-        for (const fill of fills) fill()
-        return failure
-      },
-    })
   })
 }
 
