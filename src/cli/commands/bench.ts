@@ -7,7 +7,9 @@ import { openInputOn } from '../input/open-input.js'
 import { addOptions, json, option, readOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { fabricOf, reportOf, tuningOf, tuningOption, worldOptions } from '../input/world-options.js'
-import { columns, counted, type Reporter, readProgress, significant } from '../output/reporter.js'
+import { counted, significant } from '../output/figure-text.js'
+import { type Reporter, readProgress } from '../output/reporter.js'
+import { columns } from '../output/result-rows.js'
 import type { BenchFigure, BenchOperation } from '../program/bench-program.js'
 import main from '../program/bench-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
@@ -127,24 +129,25 @@ function spreadOf(samples: readonly number[]): Spread {
 
 function benchText(outcome: BenchOutcome): string {
   const { ranks, processes, fabric, runs } = outcome
-  const rows: (readonly string[])[] = [['operation', 'bytes', 'median', 'min', 'max']]
-  for (const { operation, bytes, microseconds, gigabytesPerSecond } of outcome.results) {
-    const row = (name: string, { median, min, max }: Spread, unit: string) =>
-      rows.push([
-        name,
-        bytesText(bytes),
-        ...[median, min, max].map((value) => `${significant(value)} ${unit}`),
-      ])
+  const rows = outcome.results.flatMap(({ operation, bytes, microseconds, gigabytesPerSecond }) => {
     const isPingPong = gigabytesPerSecond !== null
-    row(isPingPong ? 'ping-pong, half round trip' : operation, microseconds, 'us')
-    if (isPingPong && bytes > 1024) row('ping-pong, bandwidth', gigabytesPerSecond, 'GB/s')
-  }
+    const name = isPingPong ? 'ping-pong, half round trip' : operation
+    const time = { name, bytes, spread: microseconds, unit: 'us' }
+    if (!isPingPong || bytes <= 1024) return [time]
+    return [time, { name: 'ping-pong, bandwidth', bytes, spread: gigabytesPerSecond, unit: 'GB/s' }]
+  })
   const where = `${counted(ranks, 'rank', 'ranks')}, ${counted(processes, 'process', 'processes')}, ${fabric} fabric`
   return [
     `${where}, ${counted(runs, 'run', 'runs')}; neighbors of ${outcome.topology}`,
     `Node ${outcome.node}, ${outcome.cpu}`,
     '',
-    columns(rows),
+    columns(rows, [
+      ['operation', ({ name }) => name],
+      ['bytes', ({ bytes }) => bytesText(bytes)],
+      ['median', ({ spread, unit }) => `${significant(spread.median)} ${unit}`],
+      ['min', ({ spread, unit }) => `${significant(spread.min)} ${unit}`],
+      ['max', ({ spread, unit }) => `${significant(spread.max)} ${unit}`],
+    ]),
   ].join('\n')
 }
 

@@ -29,8 +29,10 @@ import {
   wholeList,
 } from '../input/options.js'
 import { measuredFabricOf, measuredWorldOptions, reportOf } from '../input/world-options.js'
+import { counted } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { columns, counted, type Reporter } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns } from '../output/result-rows.js'
 import main from '../program/calibrate-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
@@ -144,14 +146,21 @@ function sourceText(fabric: string, processes: number): string {
 /** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP. */
 function calibrationText({ node, network, nodeTables, networkTables, ...memory }: Calibration): string {
   const { copyBlockNs, copyNsPerByte, reduceNsPerByte } = memory
-  const figures = columns([
-    ['', 'median', 'quartiles', ''],
-    ...(node === null ? [] : messageRows('node', node)),
-    ...(network === null ? [] : messageRows('network', network)),
-    row('copy of a block', copyBlockNs, 'ns'),
-    row('copy of a byte', copyNsPerByte, 'ns'),
-    row('combination of a byte', reduceNsPerByte, 'ns'),
-  ])
+  const figures = columns(
+    [
+      ...(node === null ? [] : messageRows('node', node)),
+      ...(network === null ? [] : messageRows('network', network)),
+      row('copy of a block', copyBlockNs),
+      row('copy of a byte', copyNsPerByte),
+      row('combination of a byte', reduceNsPerByte),
+    ],
+    [
+      ['', ({ label }) => label],
+      ['median', ({ median }) => median],
+      ['quartiles', ({ quartiles }) => quartiles],
+      ['', ({ unit }) => unit],
+    ],
+  )
   const tables = [
     ...(nodeTables === null ? [] : [tableText('node', nodeTables)]),
     ...(networkTables === null ? [] : [tableText('network', networkTables)]),
@@ -192,34 +201,42 @@ function tableText(level: string, measured: MeasuredTables): string {
 
 function tablesText(label: string, tables: MessageTables): string {
   const { sizesBytes, latencyNs, gapNs, sendOverheadNs, receiveOverheadNs } = tables
-  const rows = sizesBytes.map((size, i) => [
-    counted(size, 'byte', 'bytes'),
-    ...[gapNs, sendOverheadNs, receiveOverheadNs].map((values) => shown(values[i])),
-    'ns',
+  const table = columns(sizesBytes, [
+    [label, (size) => counted(size, 'byte', 'bytes')],
+    ['g', (_, i) => shown(gapNs[i])],
+    ['o of a send', (_, i) => shown(sendOverheadNs[i])],
+    ['o of a receive', (_, i) => shown(receiveOverheadNs[i])],
+    ['', () => 'ns'],
   ])
-  const head = [label, 'g', 'o of a send', 'o of a receive', '']
-  return `${columns([head, ...rows])}\n  L of PLogP: ${shown(latencyNs)} ns`
+  return `${table}\n  L of PLogP: ${shown(latencyNs)} ns`
 }
 
-function messageRows(level: string, measured: MeasuredMessages): readonly string[][] {
+interface FigureRow {
+  readonly label: string
+  readonly median: string
+  readonly quartiles: string
+  readonly unit: string
+}
+
+function messageRows(level: string, measured: MeasuredMessages): readonly FigureRow[] {
   return [
-    row(`${level}: latency`, measured.latencyNs, 'ns'),
-    row(`${level}: overhead of a send`, measured.sendOverheadNs, 'ns'),
-    row(`${level}: overhead of a receive`, measured.receiveOverheadNs, 'ns'),
+    row(`${level}: latency`, measured.latencyNs),
+    row(`${level}: overhead of a send`, measured.sendOverheadNs),
+    row(`${level}: overhead of a receive`, measured.receiveOverheadNs),
     row(`${level}: gap`, measured.gapNs, measured.gapNs.median === 0 ? 'ns, hidden by overheads' : 'ns'),
-    row(`${level}: per byte`, measured.nsPerByte, 'ns'),
-    [`${level}: alpha, beta`, ...alphaBeta(measured), 'ns'],
+    row(`${level}: per byte`, measured.nsPerByte),
+    { label: `${level}: alpha, beta`, median: alphaBeta(measured), quartiles: '', unit: 'ns' },
   ]
 }
 
 /** Returns the figures of Hockney's model: the whole way of a message without bytes, and a byte. */
-function alphaBeta({ latencyNs, sendOverheadNs, receiveOverheadNs, nsPerByte }: MeasuredMessages): string[] {
+function alphaBeta({ latencyNs, sendOverheadNs, receiveOverheadNs, nsPerByte }: MeasuredMessages): string {
   const alpha = latencyNs.median + sendOverheadNs.median + receiveOverheadNs.median
-  return [`${shown(alpha)}, ${shown(nsPerByte.median)}`, '']
+  return `${shown(alpha)}, ${shown(nsPerByte.median)}`
 }
 
-function row(label: string, { median, low, high }: MeasuredFigure, unit: string): string[] {
-  return [label, shown(median), `${shown(low)}-${shown(high)}`, unit]
+function row(label: string, { median, low, high }: MeasuredFigure, unit = 'ns'): FigureRow {
+  return { label, median: shown(median), quartiles: `${shown(low)}-${shown(high)}`, unit }
 }
 
 function shown(value: number): string {

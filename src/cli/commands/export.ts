@@ -23,9 +23,11 @@ import { serverOptions } from '../input/server-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, figure } from '../output/figure-text.js'
+import { checkOutputs, isStandardOutput, reportRowsBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
-import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { held, row, shown } from '../output/result-rows.js'
 import { mappingRow } from '../output/simulation-report.js'
 import {
   refuseInapplicable,
@@ -119,25 +121,18 @@ export const exportCommand: AddCommand = (command, act) => {
         if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         const { collective, ranks } = schedule.specification
         const { messages } = countMessages(schedule)
-        reportBeside(
-          report,
-          output,
-          {
-            ...{ source, format, collective, strategy: schedule.strategy, ranks, messages },
-            ...(mapping === null ? {} : { mapping }),
-            ...(ports === undefined ? {} : { portsPerRank: ports }),
-            file: output,
-          },
-          [
-            `${source}: ${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`,
-            table([
-              ['format', format === 'c' ? 'C program for MPI' : 'GOAL text'],
-              ['mapping', mapping === null ? null : mappingRow(mapping)],
-              ['messages', figure(messages)],
-              ['ports', ports === undefined ? null : `${figure(ports)} per rank`],
-            ]),
-          ].join('\n'),
-        )
+        const rows = [
+          held({ source }),
+          row('format', format, 'format', format === 'c' ? 'C program for MPI' : 'GOAL text'),
+          held({ collective, strategy: schedule.strategy, ranks }),
+          shown('mapping', mapping === null ? null : mappingRow(mapping)),
+          row('messages', messages),
+          held(mapping === null ? {} : { mapping }),
+          ...(ports === undefined ? [] : [row('portsPerRank', ports, 'ports', `${figure(ports)} per rank`)]),
+          held({ file: output }),
+        ]
+        const heading = `${source}: ${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`
+        reportRowsBeside(report, output, rows, heading)
         return exitCodes.ok
       }),
     )

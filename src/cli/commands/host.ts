@@ -15,7 +15,9 @@ import {
   worldOptions,
 } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
+import { counted, secondsText } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
+import { held, row, shown } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 /**
@@ -109,20 +111,17 @@ export const hostCommand: AddCommand = (command, act) => {
 }
 
 function show(report: Reporter, { url, token, ranks, processes }: OpenWorld, tokenFile?: string): void {
-  const shown = tokenFile === undefined ? { token } : { tokenFile }
   const how =
     tokenFile === undefined
       ? `RANKWEAVE_TOKEN=${token} rankweave join ${url} program.ts`
       : `rankweave join ${url} --token-file ${shellWord(tokenFile)} program.ts`
-  report.result(
-    { url, ...shown, ranks, processes },
-    table([
-      ['address', url],
-      ['token', tokenFile === undefined ? token : `in ${tokenFile}`],
-      ['waits for', counted(processes, 'process', 'processes')],
-      ['join with', how],
-    ]),
-  )
+  report.rows([
+    row('url', url, 'address'),
+    tokenFile === undefined ? row('token', token) : row('tokenFile', tokenFile, 'token', `in ${tokenFile}`),
+    held({ ranks }),
+    row('processes', processes, 'waits for', counted(processes, 'process', 'processes')),
+    shown('join with', how),
+  ])
   if (url.startsWith('ws:') && !/^ws:\/\/(127\.|\[::1\]|localhost)/.test(url))
     report.note('Without TLS (--tls-cert, --tls-key) the token and all data can be read on the way.')
 }

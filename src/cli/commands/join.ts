@@ -7,7 +7,8 @@ import type { Joined } from '../../launch/websocket/joined.js'
 import { addOptions, flag, json, negation, option, readOptions, seconds, whole } from '../input/options.js'
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
 import { onlineTuningOption, reportOf, tuningOfRun } from '../input/world-options.js'
-import { counted, type Reporter, secondsText } from '../output/reporter.js'
+import { counted, secondsText } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
 import {
   attributed,

@@ -41,9 +41,10 @@ import {
   whole,
 } from '../input/options.js'
 import { blacklistsOf, type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
+import { counted } from '../output/figure-text.js'
 import { learnOutcome, learnReportOutcome, learnReportText, learnText } from '../output/learn-report.js'
 import { checkOutputs, reportBeside, writeBeside, writeOutput } from '../output/output-file.js'
-import { counted, type Reporter } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `

@@ -8,7 +8,9 @@ import { figuresOf, levels, type Profile } from '../../machine/profile.js'
 import { readMachine } from '../input/machine-input.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { columns, counted, figure, type Reporter, table } from '../output/reporter.js'
+import { counted, figure } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns, table } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
@@ -164,14 +166,23 @@ function routeText({ from, to, level, links }: RouteReport): string {
 
 /** Returns costs per level, then further costs, then the figures with another origin. */
 function profileText(profile: Profile): string {
-  const costs = columns([
-    ['level', 'latency', 'send', 'receive', 'gap', 'per byte'],
-    ...levels.map((level) => {
-      const { latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte } = profile.levels[level]
-      return [level, ...[latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte].map(nanoseconds)]
-    }),
-    ['hop', nanoseconds(profile.hop.latencyNs), '', '', '', nanoseconds(profile.hop.nsPerByte)],
-  ])
+  type Costs = Partial<Profile['levels']['network']>
+  const ofLevels = levels.map((level): readonly [string, Costs] => [level, profile.levels[level]])
+  const cost = (costOf: (costs: Costs) => number | undefined) => (ofLevel: readonly [string, Costs]) => {
+    const ns = costOf(ofLevel[1])
+    return ns === undefined ? '' : nanoseconds(ns)
+  }
+  const costs = columns(
+    [...ofLevels, ['hop', profile.hop] as const],
+    [
+      ['level', ([level]) => level],
+      ['latency', cost(({ latencyNs }) => latencyNs)],
+      ['send', cost(({ sendOverheadNs }) => sendOverheadNs)],
+      ['receive', cost(({ receiveOverheadNs }) => receiveOverheadNs)],
+      ['gap', cost(({ gapNs }) => gapNs)],
+      ['per byte', cost(({ nsPerByte }) => nsPerByte)],
+    ],
+  )
   const { copyNsPerByte, copyBlockNs, reduceNsPerByte } = profile.memory
   const headers = levels.flatMap((level): string[] => {
     const { headerBytes = 0 } = profile.levels[level]

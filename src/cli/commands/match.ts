@@ -26,6 +26,7 @@ import { countSources } from '../../messages/matching-queues/replay.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { readingFile, withSource } from '../../text/source-file.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
+import { figure } from '../output/figure-text.js'
 import {
   matchingComparisonText,
   matchingPicture,
@@ -33,7 +34,7 @@ import {
   type ReportedRank,
 } from '../output/matching-comparison.js'
 import { checkOutputs, reportBeside, requireDistinctFiles, writeOutput } from '../output/output-file.js'
-import { figure, type Reporter } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 /** The longest time of one replay with one design. */

@@ -42,8 +42,10 @@ import {
   whole,
 } from '../input/options.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-list.js'
+import { counted, figure, significant } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { columns, counted, figure, type Reporter, significant } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns, type ResultColumn } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const modelled = [...new Set(modelledAlgorithms.map(({ collective }) => collective))]
@@ -129,7 +131,6 @@ function listAlgorithms(report: Reporter, collective: string | undefined, option
     ? { parameters: printedModel(model), profile: null, where: '' }
     : modelOfProfile(name, level, model)
   const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
-  const rows = algorithms.map(predictionCells)
   const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}${where}`
   const missing = withoutFormula().filter((each) => each.collective === collective)
   const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
@@ -139,7 +140,7 @@ function listAlgorithms(report: Reporter, collective: string | undefined, option
       ...{ collective, ranks, bytes, profile, level: profile && level, parameters, algorithms },
       ...{ withoutFormula: missing, withoutSchedule: unscheduled },
     },
-    [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
+    [title, columns(algorithms, [algorithmColumn(''), ...predictionColumns]), ...lines].join('\n'),
   )
 }
 
@@ -150,11 +151,19 @@ function callOf(collective: string | undefined, { ranks, bytes }: Options) {
   return { ranks, bytes }
 }
 
-function predictionCells({ algorithm, timeUs, segmentBytes, segments }: ModelPrediction): string[] {
-  const cut =
-    segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`
-  return [algorithm, `${timeUs.toFixed(1)} us`, cut]
-}
+const algorithmColumn = (title: string): ResultColumn<{ readonly algorithm: string }> => [
+  title,
+  ({ algorithm }) => algorithm,
+]
+
+const predictionColumns: readonly ResultColumn<ModelPrediction>[] = [
+  ['predicted', ({ timeUs }) => `${timeUs.toFixed(1)} us`],
+  [
+    'segments',
+    ({ segmentBytes, segments }) =>
+      segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
+  ],
+]
 
 /** Lists algorithms along the dimensions of a network, by their closed costs. */
 function listNetwork(
@@ -170,17 +179,15 @@ function listNetwork(
       `--machine: expected a collective among ${networkCollectives.join(', ')}, got ${shown(collective)}`,
     )
   const algorithms = predictNetwork(known, machine, bytes)
-  const rows = algorithms.map(({ algorithm, timeUs, messages, units }) => [
-    algorithm,
-    `${timeUs.toFixed(1)} us`,
-    ...[figure(messages), units.toFixed(1)],
+  const table = columns(algorithms, [
+    algorithmColumn(''),
+    ['predicted', ({ timeUs }) => `${timeUs.toFixed(1)} us`],
+    ['messages', ({ messages }) => figure(messages)],
+    ['blocks on the busiest links', ({ units }) => units.toFixed(1)],
   ])
   const on = `${formatMachine(machine)}, ${profileOf(machine).name}`
   const title = `${collective} of ${counted(bytes, 'byte', 'bytes')}, a rank on every node of ${on}, predicted by closed costs`
-  report.result(
-    { collective, bytes, machine: formatMachine(machine), algorithms },
-    [title, columns([['', 'predicted', 'messages', 'blocks on the busiest links'], ...rows])].join('\n'),
-  )
+  report.result({ collective, bytes, machine: formatMachine(machine), algorithms }, `${title}\n${table}`)
 }
 
 /** Reports the fastest algorithm by each model, and the choice of most models. */
@@ -193,11 +200,8 @@ function voteOf(report: Reporter, collective: string | undefined, options: Optio
   })
   const algorithm = elected(votes.map((vote) => vote.algorithm))
   const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, by a vote of models: ${algorithm}`
-  const rows = votes.map(({ model, ...vote }) => [model, ...predictionCells(vote)])
-  report.result(
-    { collective, ranks, bytes, profile: name, level, algorithm, votes },
-    [title, columns([['', 'fastest', 'predicted', 'segments'], ...rows])].join('\n'),
-  )
+  const table = columns(votes, [['', ({ model }) => model], algorithmColumn('fastest'), ...predictionColumns])
+  report.result({ collective, ranks, bytes, profile: name, level, algorithm, votes }, `${title}\n${table}`)
 }
 
 function modelOfProfile(name: string | undefined, level: Level, text: string) {
@@ -292,36 +296,44 @@ const mostShown = 60
 /** Returns the text of `rankweave models --compare`: a row per predictor, then a row per time. */
 function comparisonText({ source, predictors, vote, times }: ModelComparison, predictedFor: string): string {
   const calls = new Set(times.map(({ call }) => callText(call))).size
-  const summary = [
-    ['', 'times', 'median error', 'largest', 'predicted / measured', 'winner', 'mean penalty', 'largest'],
-    ...predictors.map((one) => [
-      ...[one.predictor, figure(one.times), percent(one.medianError), percent(one.maxError)],
-      ...[ratio(one.medianRatio), ...choiceCells(one)],
-    ]),
-    ['vote', '', '', '', '', ...choiceCells(vote)],
-  ]
-  const names = predictors.map(({ predictor }) => predictor)
-  const rows = times
-    .slice(0, mostShown)
-    .map((time) => [
-      `${callText(time.call)}: ${time.setting}${time.isBest ? ' *' : ''}`,
-      microseconds(time.measuredUs),
-      ...names.map((name) => microseconds(time.predictedUs[name] ?? null)),
-    ])
-  const left = times.length - rows.length
+  const ofPredictor = (text: (one: (typeof predictors)[number]) => string) => (one: Chooser) =>
+    'predictor' in one ? text(one) : ''
+  type Chooser = (typeof predictors)[number] | ChoiceReport
+  const summary = columns<Chooser>(
+    [...predictors, vote],
+    [
+      ['', (one) => ('predictor' in one ? one.predictor : 'vote')],
+      ['times', ofPredictor((one) => figure(one.times))],
+      ['median error', ofPredictor((one) => percent(one.medianError))],
+      ['largest', ofPredictor((one) => percent(one.maxError))],
+      ['predicted / measured', ofPredictor((one) => ratio(one.medianRatio))],
+      ['winner', ({ winners, calls: of }) => `${figure(winners)} of ${figure(of)}`],
+      ['mean penalty', ({ meanPenaltyPercent }) => percent(meanPenaltyPercent / 100)],
+      ['largest', ({ maxPenaltyPercent }) => percent(maxPenaltyPercent / 100)],
+    ],
+  )
+  const listed = times.slice(0, mostShown)
+  const left = times.length - listed.length
   return [
     `${counted(times.length, 'time', 'times')} of ${counted(calls, 'call', 'calls')}: ${source.kind} ${source.name}, ${source.machine}`,
     `predicted: ${predictedFor}`,
-    columns(summary),
+    summary,
     '',
-    columns([['us; * fastest measured', 'measured', ...names], ...rows]),
+    columns(listed, [
+      [
+        'us; * fastest measured',
+        ({ call, setting, isBest }) => `${callText(call)}: ${setting}${isBest ? ' *' : ''}`,
+      ],
+      ['measured', ({ measuredUs }) => microseconds(measuredUs)],
+      ...predictors.map(
+        ({ predictor }): ResultColumn<(typeof times)[number]> => [
+          predictor,
+          ({ predictedUs }) => microseconds(predictedUs[predictor] ?? null),
+        ],
+      ),
+    ]),
     ...(left === 0 ? [] : [`  and ${figure(left)} more: -o FILE.html and --json have all`]),
   ].join('\n')
-}
-
-function choiceCells({ winners, calls, meanPenaltyPercent, maxPenaltyPercent }: ChoiceReport): string[] {
-  const penalties = [percent(meanPenaltyPercent / 100), percent(maxPenaltyPercent / 100)]
-  return [`${figure(winners)} of ${figure(calls)}`, ...penalties]
 }
 
 function microseconds(timeUs: number | null): string {

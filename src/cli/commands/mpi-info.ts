@@ -2,7 +2,9 @@ import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
-import { counted, type Reporter, table } from '../output/reporter.js'
+import { counted } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
+import { held, row, shown } from '../output/result-rows.js'
 import { leaveMpi } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
 
@@ -32,33 +34,24 @@ export const mpiInfoCommand: AddCommand = (command, act) => {
         await leaveMpi()
         const perNode = new Map<string, number>()
         for (const node of nodes) perNode.set(node, (perNode.get(node) ?? 0) + 1)
-        const object = {
-          library: library.path,
-          version: library.version,
-          abi: library.abi.name,
-          threadLevel,
-          launcher: launcher.name,
-          processes,
-          nodes: Object.fromEntries(perNode),
-        }
-        const shown = [...perNode].map(
+        const counts = [...perNode].map(
           ([node, count]) => `${node}: ${counted(count, 'process', 'processes')}`,
         )
-        report.result(
-          object,
-          table([
-            ['library', library.path],
-            ['version', library.version],
-            ['interface', library.abi.name],
-            ['thread level', threadLevel],
-            ['launcher', launcher.name],
-            ['processes', String(processes)],
-            [
-              'nodes',
-              `${perNode.size}: ${shown.slice(0, shownNodes).join(', ')}${shown.length > shownNodes ? ', ...' : ''}`,
-            ],
-          ]),
-        )
+        const more = counts.length > shownNodes ? ', ...' : ''
+        report.rows([
+          row('library', library.path),
+          row('version', library.version),
+          row('abi', library.abi.name, 'interface'),
+          row('threadLevel', threadLevel, 'thread level'),
+          row('launcher', launcher.name),
+          row('processes', processes, 'processes', String(processes)),
+          row(
+            'nodes',
+            Object.fromEntries(perNode),
+            'nodes',
+            `${perNode.size}: ${counts.slice(0, shownNodes).join(', ')}${more}`,
+          ),
+        ])
       }),
     )
 }
@@ -66,15 +59,13 @@ export const mpiInfoCommand: AddCommand = (command, act) => {
 /** Lists the libraries of this machine, outside a job. */
 async function listLibraries(report: Reporter, named: string | undefined): Promise<void> {
   const libraries = await findMpiLibraries(named)
-  const rows = libraries.flatMap(({ path, version, abi }) => [
-    ['library', path] as const,
-    ['version', version] as const,
-    ['interface', abi] as const,
+  const found = libraries.flatMap(({ path, version, abi }) => [
+    shown('library', path),
+    shown('version', version),
+    shown('interface', abi),
   ])
-  report.result(
-    { launcher: null, libraries },
-    table([...rows, ['launcher', 'none: not started by mpirun or srun']]),
-  )
+  const none = 'none: not started by mpirun or srun'
+  report.rows([held({ launcher: null, libraries }), ...found, shown('launcher', none)])
 }
 
 /** The number of nodes listed in text; --json lists all. */

@@ -11,8 +11,10 @@ import { mapOption, spelledBy, strategyOptions } from '../input/plan-options.js'
 import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { change, figure, secondsText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { change, columns, figure, type Reporter, secondsText, table } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns, table } from '../output/result-rows.js'
 import { mappingRow } from '../output/simulation-report.js'
 import { planHere, servedPlan } from '../source/planned-topology.js'
 import type { AddCommand } from './command.js'
@@ -160,44 +162,28 @@ function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
   const direct = alternatives.find(({ strategy }) => strategy === 'direct')
-  const references = [direct?.timeUs ?? null, ordinary?.timeUs ?? null]
-  const rowOf = (name: string, { timeUs, messages, bytes: sent }: Row, others: readonly string[]) => [
-    name,
-    `${figure(timeUs)} us`,
-    ...references.map((us) => ratioText(us, timeUs)),
-    figure(messages),
-    figure(farthest ? sent.network : allBytes(sent)),
-    ...others,
-  ]
-  const timed = alternatives.map((each) => ({
-    timeUs: each.timeUs,
-    row: rowOf(`${each.strategy === chosen ? '*' : ' '} ${each.strategy}`, each, [
-      secondsText(each.planMs / 1000),
-      startsText(each),
-    ]),
-  }))
-  if (ordinary !== null) {
-    const row = rowOf(`- ${ordinary.algorithm}, all to all`, ordinary, ['', ''])
-    timed.push({ timeUs: ordinary.timeUs, row })
-    timed.sort((a, b) => a.timeUs - b.timeUs)
-  }
-  const sent = farthest ? 'bytes between nodes' : 'bytes'
+  type Compared = Alternative | NonNullable<typeof ordinary>
+  const sorted: readonly Compared[] =
+    ordinary === null ? alternatives : [...alternatives, ordinary].sort((a, b) => a.timeUs - b.timeUs)
+  const nameOf = (each: Compared) =>
+    'algorithm' in each
+      ? `- ${each.algorithm}, all to all`
+      : `${each.strategy === chosen ? '*' : ' '} ${each.strategy}`
   return [
     `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned${ordinary === null ? '' : ', - an ordinary allgather'})`,
     `times are simulated with profile ${compared.profile}; planning is measured`,
     ...(compared.remark === null ? [] : [compared.remark]),
-    columns([
-      [
-        '  strategy',
-        'simulated',
-        'direct / this',
-        'allgather / this',
-        'messages',
-        sent,
-        'planning',
-        'breaks even after',
-      ],
-      ...timed.map(({ row }) => row),
+    columns(sorted, [
+      ['  strategy', nameOf],
+      ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
+      ['direct / this', ({ timeUs }) => ratioText(direct?.timeUs ?? null, timeUs)],
+      ['allgather / this', ({ timeUs }) => ratioText(ordinary?.timeUs ?? null, timeUs)],
+      ['messages', ({ messages }) => figure(messages)],
+      farthest
+        ? ['bytes between nodes', ({ bytes }) => figure(bytes.network)]
+        : ['bytes', ({ bytes }) => figure(allBytes(bytes))],
+      ['planning', (each) => ('algorithm' in each ? '' : secondsText(each.planMs / 1000))],
+      ['breaks even after', (each) => ('algorithm' in each ? '' : startsText(each))],
     ]),
     ...fastestRow(compared),
     ...leftRows(compared.notSimulated),
@@ -212,8 +198,6 @@ function fastestRow({ alternatives, chosen }: ReportedChoice): string[] {
   const times = figure(planned.timeUs / fastest.timeUs)
   return [`  fastest simulated: --strategy ${fastest.strategy}; the planned one takes ${times} times as long`]
 }
-
-type Row = Pick<Alternative, 'timeUs' | 'messages' | 'bytes'>
 
 const reasons = {
   slower: 'a lower bound of their time exceeds the fastest',

@@ -16,8 +16,10 @@ import {
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
+import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
-import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { held, row, shown } from '../output/result-rows.js'
 import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
 import type { AddCommand } from './command.js'
 
@@ -145,18 +147,20 @@ function finish(report: Reporter, graphs: readonly RecordedGraph[], files: reado
   const written = graphs.map(({ functions, communicators, edges, ranks, nodes }, i) => ({
     ...{ file: files[i], ranks, edges, communicators, nodes, functions },
   }))
-  const rows = written.map(({ file, ranks, edges, communicators, functions }): [string, string] => [
-    file,
-    [
-      counted(ranks, 'rank', 'ranks'),
-      counted(edges, 'edge', 'edges'),
-      counted(communicators, 'communicator', 'communicators'),
-      ...Object.entries(functions).map(
-        ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
-      ),
-    ].join(', '),
-  ])
-  report.result({ graphs: written }, table([...rows, ['next', nextLine(files[0], graphs[0])]]))
+  const lines = written.map(({ file, ranks, edges, communicators, functions }) =>
+    shown(
+      file,
+      [
+        counted(ranks, 'rank', 'ranks'),
+        counted(edges, 'edge', 'edges'),
+        counted(communicators, 'communicator', 'communicators'),
+        ...Object.entries(functions).map(
+          ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
+        ),
+      ].join(', '),
+    ),
+  )
+  report.rows([held({ graphs: written }), ...lines, shown('next', nextLine(files[0], graphs[0]))])
 }
 
 /**
@@ -383,64 +387,60 @@ function reportMatching(
   const most = (of: (sampled: Sampled) => number) =>
     sampled.reduce((length, one) => Math.max(length, of(one)), 0)
   const notEnded = traces.filter(({ isEnded }) => !isEnded).map(({ rank }) => rank)
-  const result = {
-    ...{ folder, ranks: processes, operations: sum((s) => s.operations), receives: sum((s) => s.receives) },
-    ...{ inferredArrivals: sum((s) => s.arrivals), otherMatches: sum((s) => s.otherMatches) },
-    ...{ longest: { posted, unexpected }, isBounded, notEnded, lostMessages, leftOut },
-    sampled:
-      sampled.length === 0 ? null : { posted: most((s) => s.posted), unexpected: most((s) => s.unexpected) },
-  }
   const atRank = ({ rank, length }: { rank: number; length: number }) => `${figure(length)} at rank ${rank}`
-  report.result(
-    result,
-    table([
-      [
-        'traces',
-        `${folder}: ${counted(processes, 'rank', 'ranks')}, ${counted(result.operations, 'operation', 'operations')}`,
-      ],
-      ['receives', figure(result.receives)],
-      ['messages', `${figure(result.inferredArrivals)}, arrivals inferred from their sends`],
-      [
-        'other matches',
-        result.otherMatches === 0
-          ? null
-          : `${figure(result.otherMatches)} receives get another message than in the program`,
-      ],
-      ['longest posted', atRank(posted)],
-      ['longest unexpected', atRank(unexpected)],
-      [
-        'sampled',
-        result.sampled === null
-          ? null
-          : `MPI's own queues: posted ${figure(result.sampled.posted)}, unexpected ${figure(result.sampled.unexpected)} at most`,
-      ],
-      [
-        'bound',
-        isBounded
-          ? 'reached: traces end when the first process had recorded as many operations (--operations)'
-          : null,
-      ],
-      [
-        'not ended',
-        notEnded.length === 0
-          ? null
-          : `${counted(notEnded.length, 'rank', 'ranks')} without MPI_Finalize: ${notEnded.slice(0, 8).join(', ')}`,
-      ],
-      [
-        'left out',
-        leftOut === 0
-          ? null
-          : `${figure(leftOut)} operations on intercommunicators or too many communicators`,
-      ],
-      [
-        'lost',
-        lostMessages === 0
-          ? null
-          : `${figure(lostMessages)} messages to processes that never used the communicator`,
-      ],
-      ['next', `rankweave match ${shellWord(folder)}`],
-    ]),
-  )
+  const [operations, receives] = [sum((s) => s.operations), sum((s) => s.receives)]
+  const [arrivals, otherMatches] = [sum((s) => s.arrivals), sum((s) => s.otherMatches)]
+  const counts = `${counted(processes, 'rank', 'ranks')}, ${counted(operations, 'operation', 'operations')}`
+  const own =
+    sampled.length === 0 ? null : { posted: most((s) => s.posted), unexpected: most((s) => s.unexpected) }
+  const ended = `${counted(notEnded.length, 'rank', 'ranks')} without MPI_Finalize: ${notEnded.slice(0, 8).join(', ')}`
+  report.rows([
+    held({ folder, ranks: processes, operations }),
+    shown('traces', `${folder}: ${counts}`),
+    row('receives', receives),
+    row('inferredArrivals', arrivals, 'messages', `${figure(arrivals)}, arrivals inferred from their sends`),
+    row(
+      'otherMatches',
+      otherMatches,
+      'other matches',
+      otherMatches === 0 ? null : `${figure(otherMatches)} receives get another message than in the program`,
+    ),
+    held({ longest: { posted, unexpected } }),
+    shown('longest posted', atRank(posted)),
+    shown('longest unexpected', atRank(unexpected)),
+    row(
+      'sampled',
+      own,
+      'sampled',
+      own === null
+        ? null
+        : `MPI's own queues: posted ${figure(own.posted)}, unexpected ${figure(own.unexpected)} at most`,
+    ),
+    row(
+      'isBounded',
+      isBounded,
+      'bound',
+      isBounded
+        ? 'reached: traces end when the first process had recorded as many operations (--operations)'
+        : null,
+    ),
+    row('notEnded', notEnded, 'not ended', notEnded.length === 0 ? null : ended),
+    row(
+      'leftOut',
+      leftOut,
+      'left out',
+      leftOut === 0 ? null : `${figure(leftOut)} operations on intercommunicators or too many communicators`,
+    ),
+    row(
+      'lostMessages',
+      lostMessages,
+      'lost',
+      lostMessages === 0
+        ? null
+        : `${figure(lostMessages)} messages to processes that never used the communicator`,
+    ),
+    shown('next', `rankweave match ${shellWord(folder)}`),
+  ])
 }
 
 /** The library that is preloaded: a compiled one, or one that is compiled in a folder. */

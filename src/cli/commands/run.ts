@@ -22,7 +22,8 @@ import {
   worldMachineOption,
   worldOptions,
 } from '../input/world-options.js'
-import { counted, type Reporter, secondsText } from '../output/reporter.js'
+import { counted, secondsText } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
 import { plainValue, resultLines } from '../program/rank-output.js'
 import { runUserProgram } from '../program/run-program.js'
 import type { AddCommand } from './command.js'

@@ -38,9 +38,11 @@ import {
   withoutSchedule,
 } from '../output/algorithm-list.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, figure, secondsText } from '../output/figure-text.js'
+import { checkOutputs, isStandardOutput, reportRowsBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
-import { columns, counted, figure, type Reporter, secondsText, table } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns, held, type ResultRow, row, shown } from '../output/result-rows.js'
 import { scheduleFromText, sendsAtOnce } from '../source/schedule-source.js'
 import type { AddCommand } from './command.js'
 
@@ -177,19 +179,27 @@ export const scheduleCommand: AddCommand = (command, act) => {
         const unit =
           choice === null ? null : { ranks: schedule.specification.ranks, bytes: choice.bytesPerUnit }
         const cuts = schedule.parameters['segments'] as number
-        const object = {
-          ...summaryOf(schedule),
-          isOrdered,
-          association,
-          verified: verification.ok,
-          openMpi: openMpiOf(schedule.strategy, cuts, unit),
-          ...(ports === undefined ? {} : { portsPerRank: ports }),
-          ...choice,
-          ...(output === undefined ? {} : { file: verification.ok ? output : null }),
-        }
-        const rows = options.compare && choice !== null ? [algorithmChoiceRows(choice)] : []
-        const proof = reductionRows(schedule, verification)
-        reportBeside(report, output, object, [summaryText(object, cuts, proof), ...rows].join('\n'))
+        const openMpi = openMpiOf(schedule.strategy, cuts, unit)
+        const rows = [
+          ...summaryRows(schedule),
+          shown('ports', ports === undefined ? null : `${figure(ports)} per rank`),
+          held({ isOrdered, association }),
+          ...reductionRows(schedule, verification).map((line) => shown(...line)),
+          row(
+            'verified',
+            verification.ok,
+            'verified',
+            verification.ok ? 'yes' : 'NO, the violations are on standard error',
+          ),
+          row('openMpi', openMpi, 'Open MPI', openMpi === null ? null : mcaOptions(openMpi)),
+          held(ports === undefined ? {} : { portsPerRank: ports }),
+          held({ ...choice }),
+          held(output === undefined ? {} : { file: verification.ok ? output : null }),
+        ]
+        const { specification, strategy } = schedule
+        const ofRanks = `${specification.collective} of ${counted(specification.ranks, 'rank', 'ranks')}`
+        const compared = options.compare && choice !== null ? [algorithmChoiceRows(choice)] : []
+        reportRowsBeside(report, output, rows, `${withSegments(strategy, cuts)}: ${ofRanks}`, ...compared)
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
@@ -252,51 +262,24 @@ function listAlgorithms(report: Reporter): ExitCode {
   return exitCodes.ok
 }
 
-function summaryOf(schedule: Schedule) {
+function summaryRows(schedule: Schedule): readonly ResultRow[] {
   const { parameters, phases, specification, strategy } = schedule
+  const { collective, ranks } = specification
   const { messages, blocks } = countMessages(schedule)
-  return {
-    algorithm: strategy,
-    collective: specification.collective,
-    ranks: specification.ranks,
-    ...parameters,
-    phases,
-    messages,
-    volumeBlocks: blocks,
-    combinations: schedule.opKind.reduce((count, kind) => count + (kind === opKind.combine ? 1 : 0), 0),
-  }
+  const combinations = schedule.opKind.reduce((count, kind) => count + (kind === opKind.combine ? 1 : 0), 0)
+  return [
+    held({ algorithm: strategy, collective, ranks, ...parameters }),
+    row('phases', phases),
+    row('messages', messages),
+    row('volumeBlocks', blocks, 'blocks sent'),
+    row('combinations', combinations),
+  ]
 }
 
 /** Returns the text by which a user would name an algorithm. */
 function withSegments(algorithm: string, segments: number): string {
   if (segments < 2) return algorithm
   return `${algorithm}${algorithm.includes(':') ? ',' : ':'}segments=${segments}`
-}
-
-function summaryText(
-  summary: ReturnType<typeof summaryOf> & {
-    readonly verified: boolean
-    readonly openMpi: ReturnType<typeof openMpiOf>
-    readonly portsPerRank?: number
-  },
-  segments: number,
-  proof: ReturnType<typeof reductionRows>,
-): string {
-  const { algorithm, collective, combinations, messages, openMpi, phases, ranks } = summary
-  const { portsPerRank, verified, volumeBlocks } = summary
-  return [
-    `${withSegments(algorithm, segments)}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
-    table([
-      ['phases', figure(phases)],
-      ['messages', figure(messages)],
-      ['blocks sent', figure(volumeBlocks)],
-      ['combinations', figure(combinations)],
-      ['ports', portsPerRank === undefined ? null : `${figure(portsPerRank)} per rank`],
-      ...proof,
-      ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
-      ['Open MPI', openMpi === null ? null : mcaOptions(openMpi)],
-    ]),
-  ].join('\n')
 }
 
 /** Returns the part of a schedule's JSON object about a choice, like that of a plan. */
@@ -318,20 +301,18 @@ function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
 function algorithmChoiceRows(compared: ReturnType<typeof algorithmChoiceObject>): string {
   const { alternatives, bytesPerUnit, chosen, notSimulated, profile, remark, simulated } = compared
   const farthest = alternatives.some(({ bytes }) => bytes.network > 0)
-  const rows = alternatives.map(({ algorithm, timeUs, messages, bytes, planMs }) => [
-    `${algorithm === chosen ? '*' : ' '} ${algorithm}`,
-    `${figure(timeUs)} us`,
-    figure(messages),
-    figure(farthest ? bytes.network : bytes.package + bytes.node),
-    secondsText(planMs / 1000),
-  ])
   return [
     `algorithms for units of ${figure(bytesPerUnit)} bytes, ${figure(simulated)} settings simulated (* chosen)`,
     `times are simulated with profile ${profile}; planning is measured`,
     ...(remark === null ? [] : [remark]),
-    columns([
-      ['  algorithm', 'simulated', 'messages', farthest ? 'bytes between nodes' : 'bytes', 'planning'],
-      ...rows,
+    columns(alternatives, [
+      ['  algorithm', ({ algorithm }) => `${algorithm === chosen ? '*' : ' '} ${algorithm}`],
+      ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
+      ['messages', ({ messages }) => figure(messages)],
+      farthest
+        ? ['bytes between nodes', ({ bytes }) => figure(bytes.network)]
+        : ['bytes', ({ bytes }) => figure(bytes.package + bytes.node)],
+      ['planning', ({ planMs }) => secondsText(planMs / 1000)],
     ]),
     ...notSimulated.map(({ algorithm, reason }) => `  not simulated: ${algorithm}: ${reason}`),
   ].join('\n')

@@ -6,7 +6,8 @@ import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
 import { addOptions, json, type OptionValues, option, readOptions, seconds, whole } from '../input/options.js'
 import { readNamedFile } from '../input/server-options.js'
-import { counted, type Reporter } from '../output/reporter.js'
+import { counted } from '../output/figure-text.js'
+import type { Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `

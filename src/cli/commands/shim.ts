@@ -12,7 +12,8 @@ import { openInput } from '../input/open-input.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { noteViolations } from '../output/proof-report.js'
-import { type Reporter, table } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { held, row, shown } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -100,13 +101,7 @@ function finishSource(report: Reporter, file: string): ExitCode {
       `--source: expected a name that ends in .tar.gz or .tgz, got ${file}`,
     )
   writeBytes(file, sourceArchive(folder))
-  report.result(
-    { source: file },
-    table([
-      ['source', file],
-      ['build', `make && make install PREFIX=FOLDER, in ${folder}`],
-    ]),
-  )
+  report.rows([row('source', file), shown('build', `make && make install PREFIX=FOLDER, in ${folder}`)])
   return exitCodes.ok
 }
 
@@ -124,18 +119,13 @@ function finish(report: Reporter, mpicc: string, { library, mpi, plan, sources }
   }
   const site = { cores: availableParallelism(), isRoot: process.getuid?.() === 0 }
   const launch = mpi === null ? null : launchLine(mpi, mpicc, processes, variables, site)
-  const rows: [string, string][] = [
-    ['library', library],
-    ['sources', sources],
-    ...(plan === null ? [] : [['plan', plan] as [string, string]]),
-    [
-      mpi ?? 'launch',
-      launch ??
-        `set for every process: ${Object.entries(variables)
-          .map((set) => set.join('='))
-          .join(' ')}`,
-    ],
-  ]
-  report.result({ library, sources, plan, mpi, launch }, table(rows))
+  const settings = Object.entries(variables).map((set) => set.join('='))
+  report.rows([
+    row('library', library),
+    row('sources', sources),
+    row('plan', plan, 'plan', plan),
+    held({ mpi }),
+    row('launch', launch, mpi ?? 'launch', launch ?? `set for every process: ${settings.join(' ')}`),
+  ])
   return exitCodes.ok
 }

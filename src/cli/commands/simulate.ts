@@ -17,9 +17,10 @@ import { serverOptions } from '../input/server-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { counted } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
-import { counted, type Reporter } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
 import { mappingRow, simulationRows } from '../output/simulation-report.js'
 import {
   blockPlacement,

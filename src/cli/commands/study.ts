@@ -18,6 +18,7 @@ import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
 import { closeEnough } from '../../study/sensitivity.js'
 import {
+  type FourWays,
   type Measurements,
   measurableLengths,
   measurementsOf,
@@ -49,8 +50,10 @@ import { mapOption } from '../input/plan-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
+import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { columns, counted, figure, type Reporter, readProgress } from '../output/reporter.js'
+import { type Reporter, readProgress } from '../output/reporter.js'
+import { columns, type ResultColumn } from '../output/result-rows.js'
 import { mappingRow } from '../output/simulation-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import type { NamedStrategy } from '../program/study-program.js'
@@ -276,19 +279,13 @@ function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mappe
     ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
     ...(mapped === undefined ? [] : fourColumns(mapped)),
-    columns([
-      [
-        'bytes',
-        'fastest of those studied',
-        'simulated',
-        'direct sends / this',
-        'allgather / this',
-        'breaks even after',
-      ],
-      ...fastest.map(({ bytes, strategy, timeUs, speedup, speedupOverAllgather: over, breakEvenStarts }) => [
-        ...[figure(bytes), strategy, `${figure(timeUs)} us`, figure(speedup)],
-        ...[over === null ? '–' : figure(over), startsText(breakEvenStarts)],
-      ]),
+    columns(fastest, [
+      ['bytes', ({ bytes }) => figure(bytes)],
+      ['fastest of those studied', ({ strategy }) => strategy],
+      ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
+      ['direct sends / this', ({ speedup }) => figure(speedup)],
+      ['allgather / this', ({ speedupOverAllgather: over }) => (over === null ? '–' : figure(over))],
+      ['breaks even after', ({ breakEvenStarts }) => startsText(breakEvenStarts)],
     ]),
     ...fastest
       .filter(({ auto, strategy }) => auto !== null && auto !== strategy)
@@ -304,9 +301,11 @@ function fourColumns({ mapping, ways }: StudiedMapping): string[] {
   return [
     `mapping ${mappingRow(mapping)}`,
     'simulated time, and messages between nodes of all:',
-    columns([
-      ['bytes', ...Object.values(wayNames)],
-      ...ways.map((each) => [figure(each.bytes), ...inColumns(each, cell)]),
+    columns(ways, [
+      ['bytes', ({ bytes }) => figure(bytes)],
+      ...Object.values(wayNames).map(
+        (name, i): ResultColumn<FourWays> => [name, (each) => inColumns(each, cell)[i]],
+      ),
     ]),
   ]
 }

@@ -20,16 +20,10 @@ import { machineCheck } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
+import { change, figure, rangeText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import {
-  change,
-  figure,
-  groupProgress,
-  type Reporter,
-  rangeText,
-  readProgress,
-  table,
-} from '../output/reporter.js'
+import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { table } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}

@@ -53,6 +53,7 @@ import {
   whole,
   wordList,
 } from '../input/options.js'
+import { counted } from '../output/figure-text.js'
 import {
   checkOutputs,
   isStandardOutput,
@@ -61,7 +62,8 @@ import {
   writeBeside,
   writeOutput,
 } from '../output/output-file.js'
-import { columns, counted, type Reporter } from '../output/reporter.js'
+import type { Reporter } from '../output/reporter.js'
+import { columns } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -266,7 +268,8 @@ function collectiveText({ collective, data, leaves, quadtree, ...penalties }: Le
     counted(data.settings.length, 'setting', 'settings'),
     counted(leaves, 'leaf', 'leaves'),
   ]
-  const rows: readonly (readonly [name: string, report: PenaltyReport | null])[] = [
+  type PenaltyRow = readonly [name: string, report: PenaltyReport | null]
+  const rows: readonly PenaltyRow[] = [
     ['training set', training],
     [
       heldOut === null ? 'held-out points' : `held-out points, ${heldOut.folds.length} folds`,
@@ -274,8 +277,18 @@ function collectiveText({ collective, data, leaves, quadtree, ...penalties }: Le
     ],
     ['default', byDefault],
   ]
-  const head = ['penalty', 'min', 'mean', 'median', 'max', 'missing']
-  const table = columns([head, ...rows.map(([name, report]) => [name, ...penaltyCells(report)])])
+  const percent = (of: (report: PenaltyReport) => number) => (row: PenaltyRow) => {
+    const value = row[1] === null ? Number.NaN : of(row[1])
+    return Number.isNaN(value) ? '-' : `${value.toFixed(1)}%`
+  }
+  const table = columns(rows, [
+    ['penalty', ([name]) => name],
+    ['min', percent(({ minPercent }) => minPercent)],
+    ['mean', percent(({ meanPercent }) => meanPercent)],
+    ['median', percent(({ medianPercent }) => medianPercent)],
+    ['max', percent(({ maxPercent }) => maxPercent)],
+    ['missing', ([, report]) => (report === null ? '-' : String(report.missing))],
+  ])
   const worst = heldOut?.heldOut.worst ?? training.worst
   const where = worst === null ? '' : `\n  most is lost at ${callText(worst)}`
   const decided = heldOut?.heldOut ?? training
@@ -323,13 +336,6 @@ function nsPerDecision(tree: Quadtree): number {
 
 /** Advice for noisy times, or few calls. */
 const remedy = 'measure more calls, for longer'
-
-function penaltyCells(report: PenaltyReport | null): string[] {
-  if (report === null) return ['-', '-', '-', '-', '-']
-  const { minPercent, meanPercent, medianPercent, maxPercent, missing } = report
-  const percent = (value: number) => (Number.isNaN(value) ? '-' : `${value.toFixed(1)}%`)
-  return [...[minPercent, meanPercent, medianPercent, maxPercent].map(percent), String(missing)]
-}
 
 /** Returns the decisions as plain data. */
 function tuningOutcome(learned: readonly LearnedDecisions[]) {

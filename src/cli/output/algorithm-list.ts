@@ -5,7 +5,7 @@ import { tunedOfText, tunedParameters } from '../../collective/open-mpi-settings
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
-import { table } from './reporter.js'
+import { table } from './result-rows.js'
 
 const callsOf: Readonly<Record<string, ServedCalls>> = servedCalls
 

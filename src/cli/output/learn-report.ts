@@ -13,7 +13,8 @@ import {
 } from '../../tuning/online/learning-report.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'
-import { columns, counted, significant } from './reporter.js'
+import { counted, significant } from './figure-text.js'
+import { columns, type ResultColumn } from './result-rows.js'
 
 /** The most rows of each table (sizes, settings, iterations), moves of a choice, and columns of probabilities. */
 const most = { rows: 12, moves: 5, columns: 5 } as const
@@ -56,54 +57,55 @@ function clockText(files: readonly CallFile[]): string {
 function exploredText({ iterations, explored }: LearningReport): string {
   if (iterations.length === 0) return 'no run has explored'
   const first = Math.max(0, iterations.length - most.rows)
-  const rows = iterations
-    .map(({ runs, calls, cost }, i) => [String(i + 1), String(runs), String(calls), totalText(cost)])
-    .slice(first)
+  const table = columns(iterations.slice(first), [
+    ['iteration', (_, i) => String(first + i + 1)],
+    ['runs', ({ runs }) => String(runs)],
+    ['calls', ({ calls }) => String(calls)],
+    ['time / default', ({ cost }) => totalText(cost)],
+  ])
   const left = first > 0 ? [`  and ${counted(first, 'iteration', 'iterations')} before`] : []
   const head = `exploring: ${totalText(explored)} times the time by default, in ${counted(explored.calls, 'recorded call', 'recorded calls')}`
-  return [head, columns([['iteration', 'runs', 'calls', 'time / default'], ...rows]), ...left].join('\n')
+  return [head, table, ...left].join('\n')
 }
 
 function evaluationText({ evaluations }: LearningReport): string {
   if (evaluations.length === 0) return 'no run has evaluated a model'
-  const rows = evaluations
-    .slice(-most.rows)
-    .map(({ after, runs, defaultRuns, pairs, tunedUs, defaultUs, ratio, interval }) => [
-      ...[String(after), String(runs), String(defaultRuns), String(pairs), timeText(defaultUs)],
-      ...[timeText(tunedUs), ratioText(ratio, interval)],
-    ])
   const { sizes } = evaluations.at(-1)!
-  const ofSizes = sizes
-    .slice(0, most.rows)
-    .map(({ call, calls, defaultCalls, defaultOf, defaultUs, tunedUs, ratio, interval }) => [
-      ...[`${call.collective} ${sizeText(call)}`, String(calls), `${defaultCalls} ${defaultOf}`],
-      ...[timeText(defaultUs), timeText(tunedUs), ratioText(ratio, interval)],
-    ])
-  const left = sizes.length - ofSizes.length
+  const listed = sizes.slice(0, most.rows)
+  const left = sizes.length - listed.length
+  const times: readonly ResultColumn<Pick<Evaluated, 'defaultUs' | 'tunedUs' | 'ratio' | 'interval'>>[] = [
+    ['default', ({ defaultUs }) => timeText(defaultUs)],
+    ['tuned', ({ tunedUs }) => timeText(tunedUs)],
+    ['tuned / default', ({ ratio, interval }) => ratioText(ratio, interval)],
+  ]
   return [
     'evaluation, nothing is learned from it: recorded time of runs',
-    columns([
-      ['after iteration', 'runs', 'by default', 'pairs', 'default', 'tuned', 'tuned / default'],
-      ...rows,
+    columns(evaluations.slice(-most.rows), [
+      ['after iteration', ({ after }) => String(after)],
+      ['runs', ({ runs }) => String(runs)],
+      ['by default', ({ defaultRuns }) => String(defaultRuns)],
+      ['pairs', ({ pairs }) => String(pairs)],
+      ...times,
     ]),
     '  by size, of the last model',
-    columns([['size', 'calls', 'by default', 'default', 'tuned', 'tuned / default'], ...ofSizes]),
+    columns(listed, [
+      ['size', ({ call }) => `${call.collective} ${sizeText(call)}`],
+      ['calls', ({ calls }) => String(calls)],
+      ['by default', ({ defaultCalls, defaultOf }) => `${defaultCalls} ${defaultOf}`],
+      ...times,
+    ]),
     ...(left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []),
   ].join('\n')
 }
+
+type Evaluated = LearningReport['evaluations'][number]
 
 function collectiveText(of: CollectiveReport, followed: TuningCall | undefined): string {
   const { collective, learned, gains, moreSizes, trends } = of
   const calls = learned.calls.reduce((sum, count) => sum + count, 0)
   const state = learned.grid.isTrained ? 'trained' : 'not trained yet: all settings are tried alike'
-  const rows = gains
-    .slice(0, most.rows)
-    .map(({ call, defaultUs, best, bestUs, ...gain }) => [
-      ...[sizeText(call), String(gain.calls), timeText(defaultUs)],
-      ...[lineOf(learned, best), timeText(bestUs), ratioText(gain.ratio, gain.interval)],
-      ...[lineOf(learned, gain.fastest), ratioText(gain.fastestUs / defaultUs, null)],
-    ])
-  const left = moreSizes + gains.length - rows.length
+  const listed = gains.slice(0, most.rows)
+  const left = moreSizes + gains.length - listed.length
   const named = trends.find(({ call }) => call.collective === collective && isSame(call, followed))
   const shown = named ?? trends[0]
   return [
@@ -111,9 +113,15 @@ function collectiveText(of: CollectiveReport, followed: TuningCall | undefined):
     settingsText(of),
     ...slowText(of),
     '  default, choice of the model, and the setting whose calls were fastest',
-    columns([
-      ['size', 'calls', 'default', 'model', 'time', 'model / default', 'fastest', 'fastest / default'],
-      ...rows,
+    columns(listed, [
+      ['size', ({ call }) => sizeText(call)],
+      ['calls', (gain) => String(gain.calls)],
+      ['default', ({ defaultUs }) => timeText(defaultUs)],
+      ['model', ({ best }) => lineOf(learned, best)],
+      ['time', ({ bestUs }) => timeText(bestUs)],
+      ['model / default', ({ ratio, interval }) => ratioText(ratio, interval)],
+      ['fastest', ({ fastest }) => lineOf(learned, fastest)],
+      ['fastest / default', ({ fastestUs, defaultUs }) => ratioText(fastestUs / defaultUs, null)],
     ]),
     ...(left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []),
     ...contradictionLines(gains, learned),
@@ -125,15 +133,16 @@ function collectiveText(of: CollectiveReport, followed: TuningCall | undefined):
 
 function settingsText({ settings, learned }: CollectiveReport): string {
   const total = settings.reduce((sum, { totalUs }) => sum + totalUs, 0)
-  const rows = settings
-    .slice(0, most.rows)
-    .map(({ number, calls, totalUs }) => [
-      ...[lineOf(learned, number), String(calls), timeText(totalUs)],
-      `${((100 * totalUs) / total).toFixed(1)}%`,
-    ])
-  const left = settings.length - rows.length
+  const listed = settings.slice(0, most.rows)
+  const left = settings.length - listed.length
   const more = left > 0 ? [`  and ${counted(left, 'setting', 'settings')} with less time`] : []
-  return [columns([['setting', 'calls', 'time', 'of all'], ...rows]), ...more].join('\n')
+  const table = columns(listed, [
+    ['setting', ({ number }) => lineOf(learned, number)],
+    ['calls', ({ calls }) => String(calls)],
+    ['time', ({ totalUs }) => timeText(totalUs)],
+    ['of all', ({ totalUs }) => `${((100 * totalUs) / total).toFixed(1)}%`],
+  ])
+  return [table, ...more].join('\n')
 }
 
 function slowText({ slow, learned }: CollectiveReport): string[] {
@@ -166,15 +175,23 @@ function probabilitiesText({ call, points }: CallTrend, learned: LearnedGrid): s
   const order = [...last.next].sort((a, b) => b[1] - a[1] || a[0] - b[0])
   const shown = order.slice(0, most.columns).map(([number]) => number)
   const percent = (share: number) => `${(100 * share).toFixed(1)}%`
-  const rows = points.map(({ after, next }) => {
-    const shares = shown.map((number) => next.get(number) ?? 0)
-    const others = Math.max(0, 1 - shares.reduce((sum, share) => sum + share, 0))
-    return [String(after), ...shares.map(percent), percent(next.size === 0 ? 0 : others)]
-  })
-  const names = shown.map((number) => lineOf(learned, number))
+  const shareOf = ({ next }: TrendPoint, number: number) => next.get(number) ?? 0
+  const othersOf = (point: TrendPoint) =>
+    point.next.size === 0
+      ? 0
+      : Math.max(0, 1 - shown.reduce((sum, number) => sum + shareOf(point, number), 0))
   return [
     `  what runs try after each iteration, for ${sizeText(call)}; the last row comes next`,
-    columns([['after', ...names, 'others'], ...rows]),
+    columns(points, [
+      ['after', ({ after }) => String(after)],
+      ...shown.map(
+        (number): ResultColumn<TrendPoint> => [
+          lineOf(learned, number),
+          (point) => percent(shareOf(point, number)),
+        ],
+      ),
+      ['others', (point) => percent(othersOf(point))],
+    ]),
   ].join('\n')
 }
 
@@ -260,18 +277,17 @@ function learnedText({ collective, learned, gains }: LearnedCollective): string 
   const trained = regressors.filter((regressor) => regressor !== undefined).length
   const state = grid.isTrained ? 'trained' : 'not trained yet: all settings are tried alike'
   const head = `${collective}: ${counted(calls, 'call', 'calls')}, ${trained} of ${counted(grid.settings.length, 'setting', 'settings')} with enough calls, ${state}`
-  const rows = gains
-    .slice(0, shown.sizes)
-    .map((gain) => [
-      sizeText(gain.call),
-      ...[String(gain.calls), microsecondsText(gain.defaultUs)],
-      ...[modelText(gain, learned), microsecondsText(gain.bestUs), gainText(gain)],
-    ])
-  const table = columns([['size', 'calls', 'default', 'model', 'time', 'model / default'], ...rows])
-  const settings = gains
-    .slice(0, shown.sizes)
-    .map((gain) => `  ${sizeText(gain.call)}: ${nextText(gain, learned)}`)
-  const left = gains.length - rows.length
+  const listed = gains.slice(0, shown.sizes)
+  const table = columns(listed, [
+    ['size', ({ call }) => sizeText(call)],
+    ['calls', (gain) => String(gain.calls)],
+    ['default', ({ defaultUs }) => microsecondsText(defaultUs)],
+    ['model', (gain) => modelText(gain, learned)],
+    ['time', ({ bestUs }) => microsecondsText(bestUs)],
+    ['model / default', gainText],
+  ])
+  const settings = listed.map((gain) => `  ${sizeText(gain.call)}: ${nextText(gain, learned)}`)
+  const left = gains.length - listed.length
   const more = left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []
   const contradictions = contradictionLines(gains, learned)
   return [head, table, ...more, ...contradictions, '  next runs try', ...settings].join('\n')

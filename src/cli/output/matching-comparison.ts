@@ -9,7 +9,8 @@ import type {
   SearchCause,
   SummedDesign,
 } from '../../messages/matching-queues/compare-designs.js'
-import { columns, counted, figure, significant } from './reporter.js'
+import { counted, figure, significant } from './figure-text.js'
+import { columns } from './result-rows.js'
 
 /** A rank that was compared, and the end of its trace. */
 export interface ReportedRank extends ComparedRank {
@@ -48,25 +49,16 @@ export function matchingComparisonText(
 }
 
 function designTable(sums: readonly SummedDesign[]): string {
-  const head = [
-    'design',
-    'entries per search',
-    'ns per operation',
-    'faster than list from',
-    'lists',
-    'levels',
-    'partners',
-    'bytes',
-  ]
-  return columns([
-    head,
-    ...sums.map(({ design, searches, traversals, nsPerOperation, stopped, crossover, ...of }, i) => [
-      `${design.name}${stopped ? ' *' : ''}`,
-      perSearch({ searches, traversals }),
-      figure(Math.round(nsPerOperation)),
-      i === 0 ? '' : crossover === null ? 'never' : `length ${figure(crossover)}`,
-      ...[of.queues, of.levels, of.partners, of.overheadBytes].map(figure),
-    ]),
+  const crossoverText = (length: number | null) => (length === null ? 'never' : `length ${figure(length)}`)
+  return columns(sums, [
+    ['design', ({ design, stopped }) => `${design.name}${stopped ? ' *' : ''}`],
+    ['entries per search', perSearch],
+    ['ns per operation', ({ nsPerOperation }) => figure(Math.round(nsPerOperation))],
+    ['faster than list from', ({ crossover }, i) => (i === 0 ? '' : crossoverText(crossover))],
+    ['lists', ({ queues }) => figure(queues)],
+    ['levels', ({ levels }) => figure(levels)],
+    ['partners', ({ partners }) => figure(partners)],
+    ['bytes', ({ overheadBytes }) => figure(overheadBytes)],
   ])
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { RankweaveError } from '../../errors.js'
 import { chunksOf, removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../text/whole-file.js'
 import type { Reporter } from './reporter.js'
+import { objectOf, type ResultRow, textOf } from './result-rows.js'
 
 /** Returns whether a name means standard output. */
 export function isStandardOutput(file: string | undefined): boolean {
@@ -56,6 +57,17 @@ export function reportBeside(
 ): void {
   if (isStandardOutput(file)) report.note(text)
   else report.result(object, text)
+}
+
+/** Reports rows as {@link reportBeside} does, below a heading and above further lines of the text. */
+export function reportRowsBeside(
+  report: Reporter,
+  file: string | undefined,
+  rows: readonly ResultRow[],
+  heading: string,
+  ...more: readonly string[]
+): void {
+  reportBeside(report, file, objectOf(rows), [textOf(rows, heading), ...more].join('\n'))
 }
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -11,7 +11,8 @@ import {
   simulatedTime,
 } from '../../topology/mapping/objectives.js'
 import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
-import { change, columns, counted, figure, secondsText, table } from './reporter.js'
+import { change, counted, figure, secondsText } from './figure-text.js'
+import { columns, table } from './result-rows.js'
 
 /** Returns the rows of a simulation's table. @param first rows before those of the simulation */
 export function simulationRows(
@@ -104,23 +105,35 @@ const rows: readonly (readonly [MappingObjective, keyof PlacementCosts])[] = [
 ]
 
 export function mappingTable({ objective, start, before, after, seconds, simulated }: MappingReport): string {
-  const lines = rows.map(([name, key]) => [
-    `${name}${name === objective ? ' *' : ''}`,
-    figure(before[key]),
-    figure(after[key]),
-    change(after[key], before[key]),
-  ])
+  const lines = rows.map(([name, key]) => ({
+    objective: `${name}${name === objective ? ' *' : ''}`,
+    before: figure(before[key]),
+    after: figure(after[key]),
+    change: change(after[key], before[key]),
+  }))
   const times = simulated === undefined ? [] : [timeLine(simulated)]
-  const costs = columns([['objective', 'before', 'after', ''], ...lines, ...times])
+  const costs = columns(
+    [...lines, ...times],
+    [
+      ['objective', (line) => line.objective],
+      ['before', (line) => line.before],
+      ['after', (line) => line.after],
+      ['', (line) => line.change],
+    ],
+  )
   if (simulated === undefined) return `${costs}\n  from ${start}, in ${secondsText(seconds)}`
   const search = `${start}, ${counted(simulated.swaps, 'swap', 'swaps')} simulated, in ${secondsText(seconds)}`
   const { remark } = simulated
   return [costs, `  from ${search}`, timesText(simulated), ...(remark === null ? [] : [remark])].join('\n')
 }
 
-function timeLine({ before, after }: MappedTimes): string[] {
-  const [identity, mapped] = [before, after].map(({ timeUs }) => microseconds(timeUs))
-  return [`${simulatedTime} *`, identity, mapped, change(after.timeUs, before.timeUs, 'less')]
+function timeLine({ before, after }: MappedTimes) {
+  return {
+    objective: `${simulatedTime} *`,
+    before: microseconds(before.timeUs),
+    after: microseconds(after.timeUs),
+    change: change(after.timeUs, before.timeUs, 'less'),
+  }
 }
 
 function timesText({ before, after, bytesPerBlock, profile }: MappedTimes): string {
