@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import type { Option } from '../../../../src/base/option.js'
@@ -8,8 +7,6 @@ import {
   strategies,
   strategiesHelp,
 } from '../../../../src/neighborhood/strategies/strategies.js'
-
-const docs = readFileSync(new URL('../../../../docs/neighborhood-strategies.md', import.meta.url), 'utf8')
 
 /** A value that an option takes, found from its description. */
 function sampleOf({ kind, words, least, expected }: Option<unknown>): unknown {
@@ -23,7 +20,7 @@ const all = Object.entries(strategies).flatMap(([kind, { options }]) =>
 )
 
 describe('an option of a strategy is one entry of the table of its kind', () => {
-  it.each(all)('$kind: $name is read, written, checked, and in help and docs', ({ kind, name, option }) => {
+  it.each(all)('$kind: $name is read, written, checked, and in help', ({ kind, name, option }) => {
     const word = option.word ?? name
     const value = sampleOf(option)
     const written = `${word}=${option.format(value)}`
@@ -35,7 +32,6 @@ describe('an option of a strategy is one entry of the table of its kind', () => 
     expect(() => checkedKind(wrong, 1)).toThrow(`${kind}: expected ${name}, ${option.expected}, got`)
     expect(option.help).toMatch(/\S/)
     expect(strategiesHelp).toContain(`      ${word}   ${option.help}`)
-    expect(docs).toContain(`| \`${kind}\` | \`${word}\` | ${option.help} |`)
   })
 
   it('has the same bounds in texts, objects and words of a plan', () => {
