@@ -7,7 +7,12 @@ import type { TypedArray } from '../messages/datatype/elements.js'
 import { createOperation } from '../messages/datatype/operation.js'
 import { PROC_NULL } from '../messages/mailboxes/envelope.js'
 import { type AutoStrategy, formatAuto } from '../neighborhood/choose/auto.js'
-import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
+import {
+  formatStrategy,
+  parseStrategy,
+  type Strategy,
+  strategyKinds,
+} from '../neighborhood/strategies/strategies.js'
 import { dimsCreate } from '../topology/generate/cartesian.js'
 import { mooreTopology } from '../topology/generate/stencil.js'
 import { pairEdges } from '../topology/neighbors.js'
@@ -187,9 +192,8 @@ export async function exchangeOnGrid(grid: CartCommunicator): Promise<void> {
   same([...got], expected, 'neighborAlltoall on a grid')
 }
 
-/** The strategies of every kind; a new kind must have an entry here. */
-const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy, { readonly kind: K }>[] } = {
-  direct: [{ kind: 'direct' }],
+/** The options of each kind that are checked. A kind without an entry is checked with its defaults. */
+const cases: { readonly [K in Strategy['kind']]?: readonly Extract<Strategy, { readonly kind: K }>[] } = {
   'common-neighbor': [
     { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 },
     { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 1, dedupe: false, elide: false },
@@ -204,14 +208,12 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
     { kind: 'hierarchical', digits: 'offset', order: 'highest' },
   ],
   lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }, { kind: 'lanes', widths: [2, 1], own: 'spread' }],
-  // The graphs of this kind are grids: onMoore and onGrid.
-  cartesian: [{ kind: 'cartesian' }],
   pipelined: [{ kind: 'pipelined' }, { kind: 'pipelined', steps: [1, 2] }],
   allgather: [{ kind: 'allgather' }, { kind: 'allgather', radices: [3, 5, 7, 11], first: 'lowest' }],
 }
 
 const everyStrategy: readonly (Strategy | AutoStrategy)[] = [
-  ...Object.values(strategies).flat(),
+  ...strategyKinds.flatMap((kind): readonly Strategy[] => cases[kind] ?? [parseStrategy(kind)]),
   { kind: 'auto', budget: 1 },
 ]
 
@@ -233,6 +235,7 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
       const keys = shuffled(ranksOf(world), pick)
       // Ranks are distributed over the processes at random.
       const comm = await world.split(0, keys[world.rank])
+      // The graphs of this kind are grids.
       if (strategy.kind === 'cartesian') await onMoore(comm, strategy)
       else await onMultigraph(comm, strategy, pick)
       await onGrid(comm, strategy)

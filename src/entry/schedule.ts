@@ -37,18 +37,9 @@ export {
 } from '../neighborhood/choose/map-by-simulated-time.js'
 export type { Plan, PlanStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
-export type { Allgather } from '../neighborhood/strategies/allgather.js'
-export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
-export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor.js'
-export type { Cumulative } from '../neighborhood/strategies/cumulative.js'
-export type { Descending } from '../neighborhood/strategies/descending.js'
 export type { DigitOrder, DigitsOf } from '../neighborhood/strategies/digits.js'
-export type { Direct } from '../neighborhood/strategies/direct.js'
-export type { Hierarchical } from '../neighborhood/strategies/hierarchical.js'
-export type { Lanes } from '../neighborhood/strategies/lanes.js'
-export type { Pipelined } from '../neighborhood/strategies/pipelined.js'
-export type { Routed } from '../neighborhood/strategies/routed.js'
-export { formatStrategy, parseStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
+export type * from '../neighborhood/strategies/strategies.js'
+export { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategies.js'
 
 // schedules
 

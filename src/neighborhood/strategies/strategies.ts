@@ -20,6 +20,19 @@ import { type Pipelined, pipelined } from './pipelined.js'
 import { type Routed, routed } from './routed.js'
 import type { StrategyKind } from './strategy-kind.js'
 
+export type {
+  Allgather,
+  Cartesian,
+  CommonNeighbor,
+  Cumulative,
+  Descending,
+  Direct,
+  Hierarchical,
+  Lanes,
+  Pipelined,
+  Routed,
+}
+
 /**
  * The strategies that turn a topology into a neighbor-allgather schedule. The table of strategies has the kinds and
  * their effects (docs/neighborhood-strategies.md#options).
