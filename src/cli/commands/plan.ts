@@ -1,12 +1,20 @@
 import * as z from 'zod'
-import { understand } from '../../client/protocol/plan-words.js'
-import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
+import { planOptions, understand } from '../../client/protocol/plan-words.js'
 import { levels } from '../../machine/profile.js'
 import { type Alternative, autoHelp, type Choice } from '../../neighborhood/choose/auto.js'
 import type { PlanReport, ReportedChoice } from '../../neighborhood/choose/plan-request.js'
 import type { Strategy } from '../../neighborhood/strategies/strategies.js'
 import { formatStrategy, strategiesHelp } from '../../neighborhood/strategies/strategies.js'
-import { addOptions, flag, json, oneOf, option, readOptions, refuseGiven, whole } from '../input/options.js'
+import {
+  addOptions,
+  commandOptionsOf,
+  flag,
+  json,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+} from '../input/options.js'
 import { mapOption, spelledBy, strategyOptions } from '../input/plan-options.js'
 import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
@@ -43,13 +51,9 @@ Examples:
 
 const optionTable = {
   ...strategyOptions(['auto']),
+  ...commandOptionsOf(planOptions),
   ...mapOption,
   ...serverOptions,
-  bytes: option(
-    '--bytes <number>',
-    'bytes of every block, 0 to 2^40, for --strategy auto and --compare',
-    whole(0, longestBlockBytes),
-  ),
   compare: flag('--compare', 'compare the simulated times of the best strategies'),
   output: option(
     '-o, --output <file>',

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
-import type { NamedOptions } from '../../base/option.js'
-import { friendWords } from '../../client/protocol/plan-words.js'
+import { friendWords, wordOf } from '../../client/protocol/plan-words.js'
 import type { MapSource } from '../../neighborhood/choose/mapped-topology.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'
 import { readText } from '../../text/byte-source.js'
@@ -27,9 +26,6 @@ export function strategyOptions(others: readonly string[] = []) {
     ),
   }
 }
-
-/** Returns the name of an option of friend groups in texts and over HTTP; other names are their own. */
-export const wordOf = (name: string): string => (friendWords as NamedOptions)[name]?.word ?? name
 
 /** The names of the options of {@link strategyOptions} except the machine. */
 export const strategyOptionNames = ['strategy', ...Object.keys(friendWords).map(wordOf)]

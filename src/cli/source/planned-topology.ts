@@ -4,7 +4,7 @@ import {
   type TopologyInfo,
   type UploadFormat,
 } from '../../client/protocol/http.js'
-import { friendWords, type PlanWords } from '../../client/protocol/plan-words.js'
+import { type PlanWords, planOptions, wordOf } from '../../client/protocol/plan-words.js'
 import { ServiceClient } from '../../client/service-client.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
@@ -24,7 +24,6 @@ import { parseTopologySpec } from '../../topology/files/spec-text.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
-import { wordOf } from '../input/plan-options.js'
 import type { ServerAddress } from '../input/server-options.js'
 import { noteViolations } from '../output/proof-report.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
@@ -127,10 +126,10 @@ function requireServedMap({ map }: PlanWords): void {
 }
 
 function requestOf(topology: string, words: PlanWords): PlanRequest {
-  const { strategy, machine, operation, bytes } = words
-  const names = Object.keys(friendWords) as (keyof typeof friendWords)[]
+  const { strategy, machine, operation } = words
+  const names = Object.keys(planOptions) as (keyof typeof planOptions)[]
   return {
-    ...{ topology, strategy, operation, bytes },
+    ...{ topology, strategy, operation },
     ...Object.fromEntries(names.map((name) => [wordOf(name), words[name]])),
     machine: machine === undefined ? undefined : formatMachine(machine),
     map: words.map === 'auto' ? words.map : undefined,

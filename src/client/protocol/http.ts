@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import type { Option } from '../../base/option.js'
+import { planOptions, wordOf } from './plan-words.js'
 
 /** The formats of an upload. `spec` is one line of text such as `moore:64x64:r=4`. */
 export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
@@ -51,26 +53,9 @@ export const planRequest = z
     strategy: line
       .default('common-neighbor')
       .describe('as `rankweave plan --strategy` takes it, `auto` included'),
-    k: z
-      .int()
-      .min(2)
-      .max(2 ** 20)
-      .optional()
-      .describe('friends per group. Default 2'),
-    mode: z.enum(['agnostic', 'aware']).optional(),
-    theta: z
-      .int()
-      .min(0)
-      .max(2 ** 31 - 1)
-      .optional(),
-    dedupe: z.boolean().optional(),
-    elide: z.boolean().optional(),
+    ...fieldsOf(planOptions),
+    // Another engine is refused where the request is understood, with what to use instead.
     engine: z.string().max(64).optional(),
-    labels: z
-      .int()
-      .min(0)
-      .max(2 ** 32 - 1)
-      .optional(),
     machine: line
       .optional()
       .describe('one line, without files, such as `cluster:nodes=4,cores=32,profile=simgrid-fast`'),
@@ -176,4 +161,34 @@ export interface RankProgram {
     /** The blocks as in the schedule: an origin, or `~p` for a partial result of part p. */
     readonly blocks: readonly number[]
   }[]
+}
+
+type PlanOptions = typeof planOptions
+type Field<Name extends keyof PlanOptions> = z.ZodOptional<
+  PlanOptions[Name] extends Option<infer Value> ? z.ZodType<Value, Value> : never
+>
+type Fields = { readonly [Name in Exclude<keyof PlanOptions, 'labelSeed'>]: Field<Name> } & {
+  readonly labels: Field<'labelSeed'>
+}
+
+/** Returns a field for each option of a plan, with its bounds and its help. */
+function fieldsOf(table: PlanOptions): Fields {
+  const fields = Object.entries<Option<unknown>>(table).map(([name, option]) => [
+    wordOf(name),
+    fieldOf(option),
+  ])
+  return Object.fromEntries(fields) as Fields
+}
+
+function fieldOf({ kind, least = 0, most, words, help = '', default: initial }: Option<unknown>) {
+  const number = z.int().min(least)
+  const value =
+    kind === 'flag'
+      ? z.boolean()
+      : kind === 'word'
+        ? z.enum(words as readonly string[])
+        : most === undefined
+          ? number
+          : number.max(most)
+  return value.optional().describe(initial === undefined ? help : `${help}. Default ${initial}`)
 }

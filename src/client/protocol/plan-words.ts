@@ -1,5 +1,6 @@
-import { wordOption } from '../../base/option.js'
+import { integerOption, type NamedOptions, wordOption } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
+import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -25,6 +26,21 @@ export const friendWords = {
   }),
   ...combiningOptions,
 }
+
+/**
+ * The options of a plan that a number or a word gives. An entry is an option of `rankweave plan`, a field of requests
+ * over HTTP, and part of the request that the command sends to a service.
+ */
+export const planOptions = {
+  ...friendWords,
+  bytes: integerOption({
+    ...{ least: 0, most: longestBlockBytes },
+    help: 'bytes of every block, for --strategy auto and --compare',
+  }),
+}
+
+/** Returns the name of an option of a plan on the command line and over HTTP; other names are their own. */
+export const wordOf = (name: string): string => (planOptions as NamedOptions)[name]?.word ?? name
 
 /** A strategy in the words of a caller; words that the caller left out are undefined. */
 export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {

@@ -1,6 +1,5 @@
-import type { NamedOptions } from '../../base/option.js'
 import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
-import { friendWords, understand } from '../../client/protocol/plan-words.js'
+import { planOptions, understand, wordOf } from '../../client/protocol/plan-words.js'
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
@@ -159,17 +158,15 @@ export function readRequest(request: CompletePlanRequest): {
 } {
   const { topology, machine: text = null } = request
   const machine = text === null ? undefined : outlinedMachine(text)
-  const friends = Object.keys(friendWords).map((name) => [name, request[spelled(name)]])
-  const words = { ...request, ...Object.fromEntries(friends), machine }
+  const given = Object.keys(planOptions).map((name) => [name, request[spelled(name)]])
+  const words = { ...request, ...Object.fromEntries(given), machine }
   const understood = understand(words, spelled)
   const key = keyOf(request, understood)
   return { read: { ...understood, topology, machine: text, key }, nodes: machine?.outline ?? null }
 }
 
 /** Returns the name of a word of planning in a request. */
-function spelled(name: string): keyof CompletePlanRequest {
-  return ((friendWords as NamedOptions)[name]?.word ?? name) as keyof CompletePlanRequest
-}
+const spelled = (name: string) => wordOf(name) as keyof CompletePlanRequest
 
 /** Writes the request as the client wrote it, with defaults added. */
 function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): string {
@@ -177,6 +174,12 @@ function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): str
   const mapped = map === undefined ? {} : { map }
   const words = { topology, strategy, machine: machine?.trim() ?? null, operation, bytes, ...mapped }
   if (strategy !== 'common-neighbor' || understood.strategy.kind !== strategy) return JSON.stringify(words)
-  const { k, mode, theta = null, dedupe, elide, engine = 'greedy', labelSeed = null } = understood.strategy
-  return JSON.stringify({ ...words, ...{ k, mode, theta, dedupe, elide, engine, labels: labelSeed } })
+  // The first seven are in every name. Further options are in the names of requests that give them.
+  const { kind: _, k, mode, theta = null, dedupe, elide, ...rest } = understood.strategy
+  const { engine = 'greedy', labelSeed = null, ...further } = rest
+  return JSON.stringify({
+    ...words,
+    ...{ k, mode, theta, dedupe, elide, engine, labels: labelSeed },
+    ...further,
+  })
 }

@@ -81,7 +81,7 @@ describe('plan', () => {
     const help = (await cli`plan --help`).stdout
     const text = help.replace(/\s+/g, ' ')
     expect(text).toContain('--k <number> friends per group: an integer from 2 to 1048576 (default: 2)')
-    expect(text).toContain('bytes of every block, 0 to 2^40')
+    expect(text).toContain('bytes of every block, for --strategy auto and --compare')
     expect(help).toMatch(/--strategy <text> +auto, direct/)
     expect(help).toMatch(/^ {2}auto:bytes=4096,budget=10 {3}the fastest/m)
   })
