@@ -1,4 +1,4 @@
-import { integerOption, type NamedOptions, wordOption } from '../../base/option.js'
+import { integerOption, type NamedOptions, type Option, wordOption } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
@@ -49,11 +49,13 @@ export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' |
   readonly machine?: Machine | undefined
 }
 
+type Values<Table> = {
+  readonly [Name in keyof Table]?: Table[Name] extends Option<infer T> ? T | undefined : never
+}
 type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
 
 /** A request to `rankweave plan` or the service, in the words of the caller. */
-export interface PlanWords extends StrategyWords {
-  readonly bytes?: number | undefined
+export interface PlanWords extends StrategyWords, Values<Omit<typeof planOptions, keyof typeof friendWords>> {
   /** Whether strategies are compared; absent if the caller has no such word. */
   readonly compare?: boolean
   readonly operation?: NeighborCollective | undefined
