@@ -19,9 +19,8 @@ const closing = `## Method
 - The library is compiled as published, the baselines are C and C++, compiled with \`-O3\`.
 - Open MPI runs with \`--mca pml ob1 --mca btl self,vader\`. For large messages the better of one copy and two counts. MPICH runs with \`-launcher fork\`. Two processes are bound to cores; more are oversubscribed, and Open MPI's then yield.
 - \`C packed by hand\` is a neighbor allgather for two processes: one message with what the other one needs, then a copy per slot.
-- Exported C programs are compared with the same algorithms of Open MPI, forced by its settings; on four nodes, with those that Open MPI chooses.
 
-\`npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE]\` repeats the measurements, and \`npm run bench:docs\` writes the tables of every figure beside \`bench/results\`, both in a checkout.
+In a checkout, \`npm run bench -- NAME\` repeats a measurement (\`bench/README.md\` lists them).
 The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpich\` and a C++ compiler.
 `
 

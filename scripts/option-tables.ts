@@ -7,17 +7,19 @@ import { splitOptions } from '../src/comm/split/split-plan.js'
 import { strategies } from '../src/neighborhood/strategies/strategies.js'
 import { tuneOptions } from '../src/topology-communicator/collectives/tune-options.js'
 import { commandTables } from './command-tables.js'
-import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
-
-const heads = ['option', ...optionHeads] as const
+import { type MarkedTable, optionRows, pageWithTables } from './marked-tables.js'
 
 /** A line of a list: name, values, default, meaning. */
 const lineOf = ([name, meaning, values, fallback]: readonly string[]) =>
   `- ${name} (${values}${fallback === '' ? '' : `; default: ${fallback}`}): ${meaning}`
 
 const tables: readonly MarkedTable[] = [
-  { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, optionRows(splitOptions)) },
-  { page: 'strategies.md', mark: 'options of tune', table: tableOf(heads, optionRows(tuneOptions)) },
+  {
+    page: 'splits-at-scale.md',
+    mark: 'options of split',
+    table: optionRows(splitOptions).map(lineOf).join('\n'),
+  },
+  { page: 'strategies.md', mark: 'options of tune', table: optionRows(tuneOptions).map(lineOf).join('\n') },
   {
     page: 'neighborhood-strategies.md',
     mark: 'options of strategies',
