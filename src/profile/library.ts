@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { compileSources, sourcesIn } from '../shim/library.js'
 
+export const profilerName = 'librankweave_profile.so'
+
 /**
  * Writes the sources of the profiler into `folder` and compiles them there.
  *
@@ -10,7 +12,7 @@ import { compileSources, sourcesIn } from '../shim/library.js'
  *   fails
  */
 export function compileProfiler(folder: string, mpicc: string): string {
-  const library = join(folder, 'librankweave_profile.so')
+  const library = join(folder, profilerName)
   const sources = join(folder, 'profile-sources')
   compileSources({ library, sources, files: sourcesIn('profile/c') }, mpicc, [])
   return library

@@ -18,7 +18,7 @@ export interface ProcessProfile {
   /** The index in `nodes`. */
   readonly node: number
   readonly seconds: number
-  /** The seconds in functions of MPI; those of several threads are added. */
+  /** The seconds in functions of MPI; of several threads those of the one that has most. Calls have those of all. */
   readonly inMpi: number
   readonly calls: readonly CallProfile[]
   /** Messages of point-to-point calls by their destination, a rank of `MPI_COMM_WORLD`. */
@@ -159,6 +159,26 @@ export function trafficOf({ ranks, processes }: Profile): Traffic {
     return [...byPeer.values()].sort((a, b) => a.destination - b.destination)
   })
   return { ranks, edges }
+}
+
+/** Yields lines that `edges:FILE` reads: an edge has its bytes as weight, and its messages in a comment. */
+export function* trafficLines({ ranks, edges }: Traffic): Generator<string> {
+  yield `ranks ${ranks}\n`
+  for (const { source, destination, messages, bytes } of edges)
+    yield `${source} ${destination} ${bytes} # messages: ${messages}\n`
+}
+
+/** Returns the nodes and the ranks of each, as `cores` of a cluster reads them: `2x16+1x8`. */
+export function nodesText({ nodes, processes }: Profile): string {
+  const sizes = nodes.map(() => 0)
+  for (const { node } of processes) sizes[node]++
+  const runs: { nodes: number; ranks: number }[] = []
+  for (const ranks of sizes) {
+    const last = runs.at(-1)
+    if (last?.ranks === ranks) last.nodes++
+    else runs.push({ nodes: 1, ranks })
+  }
+  return runs.map(({ nodes, ranks }) => `${nodes}x${ranks}`).join('+')
 }
 
 function linesOf(text: string): string[] {

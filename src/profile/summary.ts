@@ -71,7 +71,8 @@ export interface CollectiveSummary {
 
 /** Summarizes a profile. */
 export function summaryOf(profile: Profile): ProfileSummary {
-  const { mpi, ranks, nodes, processes } = profile
+  const { mpi, ranks, nodes } = profile
+  const processes = profile.processes.map(inOneThread)
   const total = sum(processes, ({ seconds }) => seconds)
   const share = (seconds: number) => (total === 0 ? 0 : seconds / total)
   const calls = callsOf(processes).map((call) => ({ ...call, share: share(call.seconds) }))
@@ -99,6 +100,17 @@ export function summaryOf(profile: Profile): ProfileSummary {
     collectives: collectivesOf(processes).map((one) => ({ ...one, share: share(one.seconds) })),
     levers: leversOf(processes),
   }
+}
+
+/** Scales the seconds of calls of several threads to those of the thread that is longest in MPI. */
+function inOneThread(process: ProcessProfile): ProcessProfile {
+  const all = sum(process.calls, ({ seconds }) => seconds)
+  if (all <= process.inMpi) return process
+  const scaled = <T extends { readonly seconds: number }>(one: T) => ({
+    ...one,
+    seconds: (one.seconds * process.inMpi) / all,
+  })
+  return { ...process, calls: process.calls.map(scaled), collectives: process.collectives.map(scaled) }
 }
 
 const neighborhoodName = /^MPI_I?[Nn]eighbor_/

@@ -20,7 +20,7 @@ const done = `${folder}/done`
 /** What is compiled for MPI, by the hash of its sources (support/shim.ts). */
 export const shims = `${folder}/shims`
 /** Folders of `src` that programs copy unchanged. */
-export const foldersOfC = ['export/c', 'measure/c', 'shim/c']
+export const foldersOfC = ['export/c', 'measure/c', 'profile/c', 'shim/c']
 /** The age at which a folder of `shims` goes. A run that uses one makes it new. */
 const shimsMs = 24 * 3_600_000
 

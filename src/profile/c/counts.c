@@ -43,15 +43,15 @@ static uint64_t hash(int64_t key) { return (uint64_t)key * 0x9E3779B97F4A7C15u >
 /* The tables differ only in the type of their slots. A table is at most three quarters full. */
 #define TABLE(name, table, slot)                                                            \
   static slot *name##_find(const table *t, int64_t key) {                                   \
-    int64_t at = (int64_t)(hash(key) & (uint64_t)(t->size - 1));                            \
+    size_t at = (size_t)hash(key) & (t->size - 1);                                          \
     while (t->slots[at].key != 0 && t->slots[at].key != key) at = (at + 1) & (t->size - 1); \
     return &t->slots[at];                                                                   \
   }                                                                                         \
   static int name##_grow(table *t) {                                                        \
     table larger = {.size = t->size == 0 ? 32 : 2 * t->size, .used = t->used};              \
-    larger.slots = calloc((size_t)larger.size, sizeof *larger.slots);                       \
+    larger.slots = calloc(larger.size, sizeof *larger.slots);                               \
     if (larger.slots == NULL) return 0;                                                     \
-    for (int64_t i = 0; i < t->size; i++)                                                   \
+    for (size_t i = 0; i < t->size; i++)                                                    \
       if (t->slots[i].key != 0) *name##_find(&larger, t->slots[i].key) = t->slots[i];       \
     free(t->slots);                                                                         \
     *t = larger;                                                                            \
@@ -72,11 +72,20 @@ static uint64_t hash(int64_t key) { return (uint64_t)key * 0x9E3779B97F4A7C15u >
 TABLE(rw_peer_of, rw_peers, rw_peer)
 TABLE(rw_collective_of, rw_collectives, rw_collective_calls)
 
-rw_thread *rw_sum_of_threads(void) {
+static uint64_t ticks_of(const rw_thread *thread) {
+  uint64_t ticks = 0;
+  for (int f = 0; f < RW_COUNT; f++) ticks += thread->functions[f].ticks;
+  return ticks;
+}
+
+rw_thread *rw_sum_of_threads(uint64_t *most_ticks) {
   rw_thread *sum = rw_own != NULL ? rw_own : rw_thread_begin();
+  *most_ticks = 0;
   if (sum == NULL) return NULL;
+  *most_ticks = ticks_of(sum);
   for (rw_thread *t = all; t != NULL; t = t->next) {
     if (t == sum) continue;
+    if (ticks_of(t) > *most_ticks) *most_ticks = ticks_of(t);
     for (int f = 0; f < RW_COUNT; f++) {
       sum->functions[f].calls += t->functions[f].calls;
       sum->functions[f].bytes += t->functions[f].bytes;
@@ -86,7 +95,7 @@ rw_thread *rw_sum_of_threads(void) {
       sum->messages[c] += t->messages[c];
       sum->message_bytes[c] += t->message_bytes[c];
     }
-    for (int64_t i = 0; i < t->peers.size; i++) {
+    for (size_t i = 0; i < t->peers.size; i++) {
       const rw_peer *from = &t->peers.slots[i];
       rw_peer *to = from->key == 0 ? NULL : rw_peer_of(&sum->peers, from->key);
       if (to == NULL) continue;
@@ -95,7 +104,7 @@ rw_thread *rw_sum_of_threads(void) {
       to->blocks += from->blocks;
       to->block_bytes += from->block_bytes;
     }
-    for (int64_t i = 0; i < t->collectives.size; i++) {
+    for (size_t i = 0; i < t->collectives.size; i++) {
       const rw_collective_calls *from = &t->collectives.slots[i];
       rw_collective_calls *to = from->key == 0 ? NULL : rw_collective_of(&sum->collectives, from->key);
       if (to == NULL) continue;

@@ -65,7 +65,12 @@ void rw_finalizing(void) {
   uint64_t ticks = rw_ticks() - began_ticks;
   rw_is_on = 0;
   if (time_file != NULL) rw_write_seconds(time_file, seconds);
-  if (profile_file != NULL) rw_write_profile(profile_file, rw_sum_of_threads(), seconds, ticks > 0 ? seconds / (double)ticks : 0);
+  if (profile_file == NULL) return;
+  uint64_t in_mpi;
+  rw_process process = {.seconds = seconds, .seconds_per_tick = ticks > 0 ? seconds / (double)ticks : 0};
+  process.sum = rw_sum_of_threads(&in_mpi);
+  process.in_mpi = (double)in_mpi * process.seconds_per_tick;
+  rw_write_profile(profile_file, &process);
 }
 
 static void find(void *function, const char *name) {

@@ -6,6 +6,7 @@
 #define RANKWEAVE_PROFILE_H
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 #if defined __x86_64__
@@ -49,11 +50,11 @@ typedef struct {
 /* Hash tables with open addressing; their sizes are powers of two. */
 typedef struct {
   rw_peer *slots;
-  int64_t size, used;
+  size_t size, used;
 } rw_peers;
 typedef struct {
   rw_collective_calls *slots;
-  int64_t size, used;
+  size_t size, used;
 } rw_collectives;
 
 /* Classes of bytes: 0 for no byte, else one more than the logarithm of base 2, rounded down. */
@@ -92,9 +93,11 @@ extern int rw_is_on;
 extern __thread rw_thread *rw_own __attribute__((tls_model("initial-exec")));
 /* Gives the thread a block. NULL without memory: then nothing is counted. */
 rw_thread *rw_thread_begin(void);
-rw_thread *rw_all_threads(void);
-/* Adds the counts of all threads to one block. The caller is the only thread that uses MPI. */
-rw_thread *rw_sum_of_threads(void);
+/*
+ * Adds the counts of all threads to one block; `most_ticks` are those in MPI of the thread that has most. The caller is
+ * the only thread that uses MPI.
+ */
+rw_thread *rw_sum_of_threads(uint64_t *most_ticks);
 /* Returns the slot of a key, which is made if it is not there; NULL without memory. */
 rw_peer *rw_peer_of(rw_peers *peers, int64_t key);
 rw_collective_calls *rw_collective_of(rw_collectives *collectives, int64_t key);
@@ -194,8 +197,14 @@ void rw_finalizing(void);
 
 /* write.c implements the declarations below. */
 
+/* The counts of a process, and its seconds from the end of MPI_Init. */
+typedef struct {
+  const rw_thread *sum;
+  double seconds, in_mpi, seconds_per_tick;
+} rw_process;
+
 /* Writes the profile of all processes. Collective. */
-void rw_write_profile(const char *file, rw_thread *sum, double seconds, double seconds_per_tick);
+void rw_write_profile(const char *file, const rw_process *process);
 /* Writes the time of the slowest process. Collective. */
 void rw_write_seconds(const char *file, double seconds);
 

@@ -56,16 +56,13 @@ static const char *comma(int *is_later) {
 
 typedef long long whole;
 
-static double in_calls(const rw_thread *sum, double seconds_per_tick) {
-  uint64_t ticks = 0;
-  for (int f = 0; f < RW_COUNT; f++) ticks += sum->functions[f].ticks;
-  return (double)ticks * seconds_per_tick;
-}
-
-static void add_process(text *t, const rw_thread *sum, int rank, int node, double seconds, double seconds_per_tick) {
+static void add_process(text *t, const rw_process *process, int rank, int node) {
+  static const rw_thread none;
+  const rw_thread *sum = process->sum != NULL ? process->sum : &none;
+  double seconds_per_tick = process->seconds_per_tick;
   int is_later = 0;
-  add(t, "{\"rank\":%d,\"node\":%d,\"seconds\":%.9f,\"inMpi\":%.9f,\"calls\":[", rank, node, seconds,
-      in_calls(sum, seconds_per_tick));
+  add(t, "{\"rank\":%d,\"node\":%d,\"seconds\":%.9f,\"inMpi\":%.9f,\"calls\":[", rank, node, process->seconds,
+      process->in_mpi);
   for (int f = 0; f < RW_COUNT; f++) {
     const rw_tally *tally = &sum->functions[f];
     if (tally->calls == 0) continue;
@@ -74,14 +71,14 @@ static void add_process(text *t, const rw_thread *sum, int rank, int node, doubl
   }
   add(t, "],\"sends\":[");
   is_later = 0;
-  for (int64_t i = 0; i < sum->peers.size; i++) {
+  for (size_t i = 0; i < sum->peers.size; i++) {
     const rw_peer *p = &sum->peers.slots[i];
     if (p->key != 0 && p->messages > 0)
       add(t, "%s[%lld,%lld,%lld]", comma(&is_later), (whole)p->key - 1, (whole)p->messages, (whole)p->message_bytes);
   }
   add(t, "],\"blocks\":[");
   is_later = 0;
-  for (int64_t i = 0; i < sum->peers.size; i++) {
+  for (size_t i = 0; i < sum->peers.size; i++) {
     const rw_peer *p = &sum->peers.slots[i];
     if (p->key != 0 && p->blocks > 0)
       add(t, "%s[%lld,%lld,%lld]", comma(&is_later), (whole)p->key - 1, (whole)p->blocks, (whole)p->block_bytes);
@@ -93,7 +90,7 @@ static void add_process(text *t, const rw_thread *sum, int rank, int node, doubl
       add(t, "%s[%d,%lld,%lld]", comma(&is_later), c - 1, (whole)sum->messages[c], (whole)sum->message_bytes[c]);
   add(t, "],\"collectives\":[");
   is_later = 0;
-  for (int64_t i = 0; i < sum->collectives.size; i++) {
+  for (size_t i = 0; i < sum->collectives.size; i++) {
     const rw_collective_calls *c = &sum->collectives.slots[i];
     if (c->key == 0) continue;
     add(t, "%s{\"name\":\"%s\",\"ranks\":%d,\"bytes\":%lld,\"calls\":%lld,\"seconds\":%.9f", comma(&is_later),
@@ -178,8 +175,7 @@ static int number_nodes(const char *all, int ranks, int *nodes, int *first) {
   return count;
 }
 
-void rw_write_profile(const char *file, rw_thread *sum, double seconds, double seconds_per_tick) {
-  static rw_thread none;
+void rw_write_profile(const char *file, const rw_process *process) {
   MPI_Comm comm;
   int rank, ranks, node = 0;
   char own[MPI_MAX_PROCESSOR_NAME], *names_of_all = NULL, *piece = NULL;
@@ -209,7 +205,7 @@ void rw_write_profile(const char *file, rw_thread *sum, double seconds, double s
         add(&t, "%s\"%s\"", n > 0 ? "," : "", names_of_all + (size_t)nodes[ranks + n] * MPI_MAX_PROCESSOR_NAME);
       add(&t, "]}\n");
     }
-    add_process(&t, sum != NULL ? sum : &none, rank, node, seconds, seconds_per_tick);
+    add_process(&t, process, rank, node);
     if (!t.has_memory) t.length = 0;
     if (rank > 0) send(&t, comm);
     else {

@@ -78,6 +78,15 @@ describe('a summary', () => {
     expect(summary.calls[0]).toMatchObject({ name: 'MPI_Waitall', calls: 2, seconds: 5, share: 0.25 })
   })
 
+  test('scales the time of several threads to that of the longest in MPI', () => {
+    const { inMpi, kinds } = summaryOfLines(
+      processLine(0, { inMpi: 4, calls: [call('MPI_Isend', 2), call('MPI_Wait', 6)] }),
+    )
+    expect(inMpi).toBeCloseTo(0.4)
+    expect(kinds.moving).toBeCloseTo(0.1)
+    expect(kinds.waiting).toBeCloseTo(0.3)
+  })
+
   test('tells traffic within nodes from that between them', () => {
     const lines = [
       header(2, ['a', 'b']),
