@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { compileProfiler, profilerName } from '../../profile/library.js'
+import { nodesText, type Profile, readProfile, trafficLines, trafficOf } from '../../profile/profile.js'
+import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
@@ -18,6 +21,7 @@ import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../..
 import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
 import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
+import { profileRows } from '../output/profile-rows.js'
 import type { Reporter } from '../output/reporter.js'
 import { held, row, shown } from '../output/result-rows.js'
 import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
@@ -25,13 +29,14 @@ import type { AddCommand } from './command.js'
 
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified, with
-the library of rankweave shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a
-topology. The graph with most calls of neighborhood collectives of any form is written to the output, others to files with a
-number in their names (graph-2.txt). Files of these names are replaced. Nothing is written if the program fails.
+two libraries preloaded, which leave all calls to MPI. Of a program that calls neighborhood collectives, the graph with most
+calls is written to the output, other graphs to files with a number in their names (graph-2.txt). Of any other program the
+output has who sends to whom, by messages of every form and by blocks of MPI_Alltoallv and MPI_Alltoallw: the weight of an
+edge is its bytes, its messages are in a comment. Files of these names are replaced. Nothing is written if the program fails.
 
-The library is compiled with the mpicc that belongs to the launcher, in a temporary folder; with srun --mpicc names it where
-there are several. Where processes run on other machines, compile it with rankweave shim in a folder that all have, and pass
-it with --library; the output must be in one, too.
+The libraries are compiled with the mpicc that belongs to the launcher, in a temporary folder; with srun --mpicc names it
+where there are several. Where processes run on other machines, compile them with rankweave shim in a folder that all have,
+and pass the first with --library; the output must be in one, too.
 
 With --matching each process records its sends, receives and probes, and the output is a folder with a trace per rank
 (rank-0.jsonl), for rankweave match. The traces name no collectives, whose messages PMPI does not show. Files of such names
@@ -65,7 +70,11 @@ const optionTable = {
     "the compiler of the program's MPI (default: that of the launcher)",
     z.string().min(1),
   ),
-  library: option('--library <file>', 'a library that rankweave shim has compiled', z.string().min(1)),
+  library: option(
+    '--library <file>',
+    'a library that rankweave shim has compiled, with the profiler in the same folder',
+    z.string().min(1),
+  ),
   json: flag('--json', "one JSON object on standard output; the program's output on standard error"),
 }
 
@@ -103,38 +112,93 @@ async function recordGraphs(
   await checkOutputs(report, output)
   const folder = temporaryRecordFolder(dirname(resolve(output)))
   try {
-    const variables = { RANKWEAVE_SHIM: `record:${join(folder, 'graph')}` }
+    const profileFile = join(folder, 'profile')
+    const { libraries, ...shim } = shimIn(report, command, { library, mpicc, folder, isProfiled: true })
+    const profiler = join(dirname(libraries[0]), profilerName)
+    const isProfiled = library === undefined || existsSync(profiler)
     await runPreloaded(command, {
-      ...{ ...shimIn(report, command, { library, mpicc, folder }), variables },
+      ...shim,
+      libraries: isProfiled ? [profiler, ...libraries] : libraries,
+      variables: {
+        RANKWEAVE_SHIM: `record:${join(folder, 'graph')}`,
+        ...(isProfiled ? { RANKWEAVE_PROFILE: `profile:${profileFile}` } : {}),
+      },
       ifItFails: () => 'so nothing is recorded',
     })
-    const graphs = graphsIn(folder)
+    const profile = existsSync(profileFile)
+      ? readProfile(readRegularFile(profileFile, longestProfile).toString(), profileFile)
+      : null
+    const graphs = graphsOf(graphsIn(folder), profile)
     const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
-    for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], piecesOf(graph))
-    finish(report, graphs, files)
+    for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], graph.lines())
+    finish(report, { command, output, isProfiled, profile, graphs, files })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
+const longestProfile = 2 ** 29
+
 function graphsIn(folder: string): readonly RecordedGraph[] {
   const files = readdirSync(folder).filter((name) => /^graph(\.\d+\.\d+)?$/.test(name))
   const inOrder = files.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-  const graphs = recordedGraphs(
+  return recordedGraphs(
     inOrder.map((name) => join(folder, name)),
     (file) => readFileSync(file, 'utf8'),
   )
-  if (graphs.length > 0) return graphs
-  throw new RankweaveError(
-    'ERR_SHIM',
-    'expected a program that creates communicators with a topology, got none: it creates no such communicator, or it is compiled ' +
-      'with another MPI than the library (--mpicc)',
-  )
 }
 
-function* piecesOf({ comments, file }: RecordedGraph): Generator<string> {
-  for (const line of comments) yield `${line}\n`
-  yield graphLines(readFileSync(file, 'utf8'))
+/** A graph that is written. */
+interface WrittenGraph {
+  readonly facts: { readonly ranks: number; readonly edges: number; readonly nodes: string | null }
+  /** What is known of it besides, for a table. */
+  readonly words: readonly string[]
+  readonly isTraffic: boolean
+  lines(): Iterable<string>
+}
+
+/**
+ * Returns the graphs in the order of their files. Neighborhood collectives come first; of a program without, the
+ * traffic does, and graphs of communicators follow that it calls only point to point.
+ */
+function graphsOf(recorded: readonly RecordedGraph[], profile: Profile | null): readonly WrittenGraph[] {
+  const topologies = recorded.map((graph) => ofCommunicator(graph))
+  const isCalled = recorded.some(({ functions }) => Object.keys(functions).length > 0)
+  const traffic = profile === null || isCalled ? null : trafficOf(profile)
+  if (profile === null || traffic === null || traffic.edges.length === 0) return topologies
+  const sum = (value: 'messages' | 'bytes') => traffic.edges.reduce((all, edge) => all + edge[value], 0)
+  const [messages, bytes, nodes] = [sum('messages'), sum('bytes'), nodesText(profile)]
+  return [
+    {
+      facts: { ...{ ranks: traffic.ranks, edges: traffic.edges.length, nodes, messages, bytes } },
+      words: [counted(messages, 'message', 'messages'), counted(bytes, 'byte', 'bytes')],
+      isTraffic: true,
+      *lines() {
+        yield '# who sends to whom: the weight of an edge is its bytes\n'
+        yield `# nodes of the ranks: ${nodes}\n`
+        yield* trafficLines(traffic)
+      },
+    },
+    ...topologies,
+  ]
+}
+
+function ofCommunicator({ comments, file, ...graph }: RecordedGraph): WrittenGraph {
+  const { communicators, functions } = graph
+  return {
+    facts: graph,
+    words: [
+      counted(communicators, 'communicator', 'communicators'),
+      ...Object.entries(functions).map(
+        ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
+      ),
+    ],
+    isTraffic: false,
+    *lines() {
+      for (const line of comments) yield `${line}\n`
+      yield graphLines(readFileSync(file, 'utf8'))
+    },
+  }
 }
 
 /** Returns a numbered name: `graph-2.txt` from `graph.txt`. */
@@ -143,32 +207,51 @@ function numbered(file: string, number: number): string {
   return `${file.slice(0, file.length - ending.length)}-${number}${ending}`
 }
 
-function finish(report: Reporter, graphs: readonly RecordedGraph[], files: readonly string[]): void {
-  const written = graphs.map(({ functions, communicators, edges, ranks, nodes }, i) => ({
-    ...{ file: files[i], ranks, edges, communicators, nodes, functions },
-  }))
-  const lines = written.map(({ file, ranks, edges, communicators, functions }) =>
-    shown(
-      file,
-      [
-        counted(ranks, 'rank', 'ranks'),
-        counted(edges, 'edge', 'edges'),
-        counted(communicators, 'communicator', 'communicators'),
-        ...Object.entries(functions).map(
-          ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
-        ),
-      ].join(', '),
-    ),
+interface Recording {
+  readonly command: readonly string[]
+  readonly output: string
+  readonly isProfiled: boolean
+  /** Null unless the program was profiled to its end. */
+  readonly profile: Profile | null
+  readonly graphs: readonly WrittenGraph[]
+  readonly files: readonly string[]
+}
+
+function finish(report: Reporter, recording: Recording): void {
+  const { profile, graphs, files } = recording
+  const lines = graphs.map(({ facts: { ranks, edges }, words }, i) =>
+    shown(files[i], [counted(ranks, 'rank', 'ranks'), counted(edges, 'edge', 'edges'), ...words].join(', ')),
   )
-  report.rows([held({ graphs: written }), ...lines, shown('next', nextLine(files[0], graphs[0]))])
+  const next = nextLine(recording)
+  report.rows([
+    held({ graphs: graphs.map(({ facts }, i) => ({ file: files[i], ...facts })), profile: null }),
+    ...(graphs.length > 0 ? lines : [shown('graph', `none is written: ${lackOf(recording)}`)]),
+    ...(profile === null ? [] : profileRows(summaryOf(profile))),
+    ...(next === null ? [] : [shown('next', next)]),
+  ])
+}
+
+/** Returns why a run has no graph. */
+function lackOf({ isProfiled, profile }: Recording): string {
+  if (profile !== null)
+    return 'no rank sends to another one, except in collectives whose messages MPI chooses'
+  return isProfiled
+    ? 'no process called MPI_Init and MPI_Finalize of the MPI of the libraries; --mpicc names its compiler'
+    : `it creates no communicator with a topology; ${profilerName} beside the library would record its messages`
 }
 
 /**
- * Returns a command line that runs unmodified: with the nodes that the program had, and the costs of a profile that
- * stands for those of its network. Without nodes, it is a command that needs no machine.
+ * Returns a command line that runs unmodified; null if no command helps. That for a study has the nodes of the program,
+ * and costs of a profile that stands for those of its network. Without nodes, it needs no machine.
  */
-function nextLine(file: string, { nodes }: RecordedGraph): string {
-  const graph = shellWord(`edges:${file}`)
+function nextLine({ command, output, isProfiled, profile, graphs, files }: Recording): string | null {
+  const words = command.map(shellWord).join(' ')
+  const [first] = graphs
+  if (first === undefined && profile === null)
+    return isProfiled ? null : `rankweave record -o ${shellWord(output)} -- ${words}`
+  if (first === undefined || first.isTraffic) return `rankweave advise -- ${words}`
+  const { nodes } = first.facts
+  const graph = shellWord(`edges:${files[0]}`)
   if (nodes === null) return `rankweave topology ${graph}`
   const [, count, cores] = /^(\d+)x(\d+)$/.exec(nodes) ?? []
   const machine = count === undefined ? `cores=${nodes}` : `nodes=${count},cores=${cores}`
@@ -253,7 +336,7 @@ async function runRecording(
     removeFiles(folder, /^(calls-\d+\.bin|rank-\d+\.jsonl|queues-\d+\.json)$/)
     const most = operations === undefined ? {} : { RANKWEAVE_SHIM_MATCHING_OPERATIONS: String(operations) }
     await runPreloaded(command, {
-      ...shimIn(report, command, { library, mpicc, folder: temporary }),
+      ...shimIn(report, command, { library, mpicc, folder: temporary, isProfiled: false }),
       variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
       ifItFails: () => {
         if (!readFolder(folder).some((file) => callsName.test(file))) return 'so nothing is recorded'
@@ -448,15 +531,22 @@ interface UsedShim {
   readonly library: string | undefined
   readonly mpicc: string | undefined
   readonly folder: string
+  /** Whether the profiler is compiled as well. */
+  readonly isProfiled: boolean
 }
 
-function shimIn(report: Reporter, command: readonly string[], { library, mpicc, folder }: UsedShim) {
+function shimIn(
+  report: Reporter,
+  command: readonly string[],
+  { library, mpicc, folder, isProfiled }: UsedShim,
+) {
   const output = report.json ? ('stderr' as const) : ('inherit' as const)
   if (library !== undefined) return { libraries: [resolve(library)], output }
   const prepare = () => {
     const compiler = mpicc ?? compilerOfCommand(command)
     report.step(`compiling with ${compiler}`)
     compileLibrary(folder, compiler)
+    if (isProfiled) compileProfiler(folder, compiler)
   }
   return { libraries: [join(folder, 'librankweave_shim.so')], output, prepare }
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
+import { compileProfiler } from '../../profile/library.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { type CompiledLibrary, compileLibrary, sourceArchive } from '../../shim/library.js'
@@ -21,7 +22,7 @@ The library is preloaded into unmodified MPI programs. On communicators with a t
 and runs the plans where a trial in the program itself shows that they are faster; everything else is left to MPI.
 Preload it into all processes of a job. Compile it with the MPI with which the program was compiled: where Open MPI and MPICH
 differ, the library ends the program at its start with exit code 78 and names both. The command prints a line that launches a
-program with that MPI on this machine.
+program with that MPI on this machine. The profiler beside it is for rankweave record --library on several machines.
 
 Environment of the program:
   RANKWEAVE_SHIM=report         print what was planned, run and measured
@@ -69,9 +70,10 @@ export const shimCommand: AddCommand = (command, act) => {
         if (words === 'violated') return exitCodes.checkFailed
         report.step(`compiling with ${mpicc}`)
         const compiled = compileLibrary(folder, mpicc)
+        const profiler = compileProfiler(folder, mpicc)
         const planFile = words === null ? null : join(folder, 'plan.rwplan')
         if (words !== null && planFile !== null) writeBytes(planFile, words)
-        return finish(report, mpicc, { ...compiled, plan: planFile })
+        return finish(report, mpicc, { ...compiled, profiler, plan: planFile })
       }),
     )
 }
@@ -106,12 +108,17 @@ function finishSource(report: Reporter, file: string): ExitCode {
 }
 
 interface Written extends CompiledLibrary {
+  readonly profiler: string
   readonly plan: string | null
 }
 
 const processes = 64
 
-function finish(report: Reporter, mpicc: string, { library, mpi, plan, sources }: Written): ExitCode {
+function finish(
+  report: Reporter,
+  mpicc: string,
+  { library, mpi, plan, profiler, sources }: Written,
+): ExitCode {
   const variables = {
     LD_PRELOAD: library,
     ...(plan === null ? {} : { RANKWEAVE_SHIM_PLAN: plan }),
@@ -122,6 +129,7 @@ function finish(report: Reporter, mpicc: string, { library, mpi, plan, sources }
   const settings = Object.entries(variables).map((set) => set.join('='))
   report.rows([
     row('library', library),
+    row('profiler', profiler),
     row('sources', sources),
     row('plan', plan, 'plan', plan),
     held({ mpi }),

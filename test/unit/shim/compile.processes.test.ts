@@ -21,6 +21,7 @@ describe('rankweave shim', () => {
     const [library, sources] = [join(output, 'librankweave_shim.so'), join(output, 'sources')]
     expect(made).toMatchObject({ library, sources, mpi })
     if (launch !== undefined) expect(made['launch']).toMatch(launch)
+    expect(made['profiler']).toBe(join(output, 'librankweave_profile.so'))
     const [compiled, asked] = readFileSync(words, 'utf8').split('\n')
     for (const flag of ['-shared', '-fPIC', '-fvisibility=hidden', `-o ${library}`, '-ldl', '-lrt', '-lm'])
       expect(compiled).toContain(` ${flag}`)

@@ -72,6 +72,59 @@ describe('rankweave record', () => {
     expect(await cli(...line.split(' ').slice(0, -1), study)).toMatchObject({ exitCode: 0 })
   })
 
+  const processOf = (rank: number, sends: readonly (readonly number[])[]) => ({
+    ...{ rank, node: 0, seconds: 1, inMpi: 0, calls: [], sends, blocks: [], sizes: [], collectives: [] },
+  })
+  /** A launcher whose program is profiled, with a profiler beside the library. */
+  const profilingLauncher = (sends: readonly (readonly number[])[]) => {
+    for (const name of ['library.so', 'librankweave_profile.so']) writeFileSync(join(folder, name), '')
+    const header = { format: 'rankweave-profile-1', mpi: 'Open MPI 4', ranks: 2, nodes: ['a'] }
+    const lines = [header, processOf(0, sends), processOf(1, [])].map((line) => JSON.stringify(line))
+    writeFileSync(join(folder, 'profiled'), `${lines.join('\n')}\n`)
+    return scriptedLauncher(
+      folder,
+      `RANKWEAVE_PROFILE=profile:*) cp ${join(folder, 'profiled')} "\${word#*:}" ;;`,
+      'exit 0',
+    )
+  }
+  const words = (output: string) => ['record', '-o', output, '--library', join(folder, 'library.so')]
+
+  it('writes who sends to whom of a program without neighborhood collectives, with bytes as weights', async () => {
+    const launcher = profilingLauncher([[1, 3, 24]])
+    const output = join(folder, 'graph.txt')
+    const { stdout, exitCode } = await cli(...words(output), '--', launcher, './program')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/graph\.txt +2 ranks, 1 edge, 3 messages, 24 bytes\n/)
+    expect(stdout).toContain(` rankweave advise -- ${launcher} ./program\n`)
+    expect(readFileSync(output, 'utf8')).toBe(
+      '# who sends to whom: the weight of an edge is its bytes\n# nodes of the ranks: 1x2\nranks 2\n0 1 24 # messages: 3\n',
+    )
+    const { graphs, profile } = onlyObject(await cli(...words(output), '--json', '--', launcher, './program'))
+    expect(graphs).toEqual([{ file: output, ranks: 2, edges: 1, nodes: '1x2', messages: 3, bytes: 24 }])
+    expect(profile).toMatchObject({ mpi: 'Open MPI 4', traffic: { pairs: 1 } })
+  })
+
+  it('ends well with what a program lacks and the next command', async () => {
+    const output = join(folder, 'graph.txt')
+    const launcher = profilingLauncher([])
+    const silent = await cli(...words(output), '--', launcher, './program')
+    expect(silent).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('no rank sends to another one'),
+    })
+    expect(silent.stdout).toContain(`rankweave advise -- ${launcher} ./program`)
+    rmSync(join(folder, 'librankweave_profile.so'))
+    const unprofiled = await cli(...words(output), '--', launcher, './program')
+    expect(unprofiled.stdout).toContain(
+      'librankweave_profile.so beside the library would record its messages',
+    )
+    expect(unprofiled.stdout).toContain(` rankweave record -o ${output} -- ${launcher} ./program`)
+    writeFileSync(join(folder, 'librankweave_profile.so'), '')
+    const another = scriptedLauncher(folder, '', 'exit 0')
+    const { stdout } = await cli(...words(output), '--', another, './program')
+    expect(stdout).toContain('no process called MPI_Init and MPI_Finalize of the MPI of the libraries')
+  })
+
   it.each([
     ['INT', 130, 1],
     ['TERM', 143, 0],
