@@ -36,7 +36,7 @@ const faultText: Readonly<Record<Fault, string>> = {
   'reordered messages': 'a message of the process that arrives after its successor',
   'slow reader': '8 MiB a second from each process',
   'over-credit': 'a process of another `creditBytes` sends what no receive takes',
-  'detached array': 'the rank transfers the array that it passed elsewhere while the call runs',
+  'detached array': 'the rank transfers the array away during the call',
 }
 
 /** The text of `docs/fault-matrix.md`. */
