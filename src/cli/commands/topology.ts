@@ -21,9 +21,15 @@ import { openInput } from '../input/open-input.js'
 import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { change, figure, rangeText } from '../output/figure-text.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import {
+  checkOutputs,
+  isStandardOutput,
+  reportBeside,
+  reportRowsBeside,
+  writeOutput,
+} from '../output/output-file.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
-import { table } from '../output/result-rows.js'
+import { held, type ResultRow, row, shown } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
@@ -84,13 +90,12 @@ export const topologyCommand: AddCommand = (command, act) => {
           const { groups } = described.forecast
           await writeOutput(report, svg, [adjacencySvg(topology, { groups, title: spec })])
         }
-        const object = {
-          topology: spec,
-          machine: machine === undefined ? null : formatMachine(machine),
-          ...topologyObject(described),
-          ...(svg === undefined ? {} : { svg }),
-        }
-        reportBeside(report, svg, object, `${spec}\n${topologyTable(described, nodes !== null)}`)
+        const rows = [
+          held({ topology: spec, machine: machine === undefined ? null : formatMachine(machine) }),
+          ...topologyRows(described, nodes !== null),
+          held(svg === undefined ? {} : { svg }),
+        ]
+        reportRowsBeside(report, svg, rows, spec)
       }),
     )
 }
@@ -175,69 +180,62 @@ function meanHyperedges(
   return null
 }
 
-function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
-  return {
-    ...statistics,
-    grid:
-      translations.kind === 'invariant'
-        ? {
-            dims: translations.dims,
-            periods: translations.periods,
-            offsets: translations.offsets,
-            stencil: translations.stencil,
-            spec: gridSpec(translations),
-          }
-        : null,
-    gridDecided: translations.kind !== 'undecided',
-    commonNeighbors:
-      common.kind === 'counted'
-        ? { pairs: common.pairs, mean: common.mean, max: common.max, histogram: Array.from(common.histogram) }
-        : null,
-    hyperedges,
-    messages: {
-      direct: forecast.direct,
-      combined: Object.fromEntries(forecast.forecasts.map(({ k, messages }) => [String(k), messages])),
-      bestK: forecast.bestK,
-    },
-  }
-}
-
-/** Returns the text of `rankweave topology`. */
-function topologyTable(
+function topologyRows(
   { statistics, translations, common, hyperedges, forecast }: TopologyReport,
   sharedNode: boolean,
-): string {
-  const { degree, inDegree, reciprocity, selfLoops, parallelEdges } = statistics
+): readonly ResultRow[] {
+  const { ranks, edges, selfLoops, parallelEdges, degree, inDegree, density, reciprocity } = statistics
   const sameBothWays = degree.min === inDegree.min && degree.max === inDegree.max
-  return table([
-    ['ranks', figure(statistics.ranks)],
-    ['edges', figure(statistics.edges)],
-    ['self loops', selfLoops === 0 ? null : figure(selfLoops)],
-    ['parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)],
-    ['degree', rangeText(degree)],
-    ['in-degree', sameBothWays ? null : rangeText(inDegree)],
-    ['density', `${figure(100 * statistics.density)}% of all pairs`],
-    [
-      'symmetry',
-      reciprocity === 1 ? 'symmetric' : `${figure(100 * reciprocity)}% of edges have a reverse edge`,
-    ],
-    ['grid', gridText(translations)],
-    ['common neighbors', commonText(common, sharedNode)],
-    ...forecast.forecasts.flatMap(({ k, theta, messages }) => [
-      [`candidate groups, k=${k}`, hyperedgeText(hyperedges[String(k)])] as const,
-      [
+  const { direct, bestK, forecasts } = forecast
+  const ofCommon = common.kind === 'counted' ? common : null
+  const grid =
+    translations.kind === 'invariant'
+      ? {
+          dims: translations.dims,
+          periods: translations.periods,
+          offsets: translations.offsets,
+          stencil: translations.stencil,
+          spec: gridSpec(translations),
+        }
+      : null
+  const pairs =
+    ofCommon === null
+      ? null
+      : {
+          ...{ pairs: ofCommon.pairs, mean: ofCommon.mean, max: ofCommon.max },
+          histogram: Array.from(ofCommon.histogram),
+        }
+  const combined = Object.fromEntries(forecasts.map(({ k, messages }) => [String(k), messages]))
+  const symmetry =
+    reciprocity === 1 ? 'symmetric' : `${figure(100 * reciprocity)}% of edges have a reverse edge`
+  return [
+    row('ranks', ranks),
+    row('edges', edges),
+    row('selfLoops', selfLoops, 'self loops', selfLoops === 0 ? null : figure(selfLoops)),
+    row('parallelEdges', parallelEdges, 'parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)),
+    row('degree', degree, 'degree', rangeText(degree)),
+    row('inDegree', inDegree, 'in-degree', sameBothWays ? null : rangeText(inDegree)),
+    row('density', density, 'density', `${figure(100 * density)}% of all pairs`),
+    row('reciprocity', reciprocity, 'symmetry', symmetry),
+    row('grid', grid, 'grid', gridText(translations)),
+    held({ gridDecided: translations.kind !== 'undecided' }),
+    row('commonNeighbors', pairs, 'common neighbors', commonText(common, sharedNode)),
+    held({ hyperedges, messages: { direct, combined, bestK } }),
+    ...forecasts.flatMap(({ k, theta, messages }) => [
+      shown(`candidate groups, k=${k}`, hyperedgeText(hyperedges[String(k)])),
+      shown(
         `friend pairs, k=${k}`,
-        common.kind === 'counted'
-          ? `${figure(pairsAbove(common, theta))} (more than ${theta} common neighbors)`
-          : null,
-      ] as const,
-      [
+        ofCommon === null
+          ? null
+          : `${figure(pairsAbove(ofCommon, theta))} (more than ${theta} common neighbors)`,
+      ),
+      shown(
         `messages, k=${k}`,
-        messages === null ? 'not counted, too many friend pairs' : messagesText(messages, forecast.direct),
-      ] as const,
+        messages === null ? 'not counted, too many friend pairs' : messagesText(messages, direct),
+      ),
     ]),
-    ['best k', forecast.bestK === null ? 'none, no messages saved' : String(forecast.bestK)],
-  ])
+    shown('best k', bestK === null ? 'none, no messages saved' : String(bestK)),
+  ]
 }
 
 function gridText(translations: TranslationFinding): string {
