@@ -78,7 +78,7 @@ export class Tenants {
 }
 
 function unknownToken(token: string | undefined): RankweaveError {
-  const message = token === undefined ? 'expected a token' : 'the token is not known here'
+  const message = token === undefined ? 'expected a token' : 'the service has no tenant with this token'
   return new RankweaveError('ERR_TOKEN', message)
 }
 

@@ -1,7 +1,7 @@
 /** Distinguishable with color vision deficiency (Okabe, Ito 2008), on light and on dark. */
 const hues = ['#3b82c4', '#d9662b', '#1a9e77', '#c774a9', '#d69a1c', '#56b4e9', '#9a8b1f', '#8b65b5'] as const
 
-/** Of a group, node or community, by number; gray for none. Beyond 8 they repeat. */
+/** Returns the color of a group, node or community by its number; gray for none. Colors repeat beyond 8. */
 export function groupColor(group: number): string {
   return group < 0 ? '#8a939b' : hues[group % hues.length]
 }
@@ -39,7 +39,7 @@ const viridis = [
   [253, 231, 37],
 ] as const
 
-/** Of a share from 0 to 1: more is darker on light pages, brighter on dark ones. */
+/** Returns the color of a share from 0 to 1. More is darker on light pages and brighter on dark ones. */
 export function heat(share: number, isDark: boolean): readonly [number, number, number] {
   const at =
     Math.min(1, Math.max(0, isDark ? 0.12 + 0.88 * share : 0.94 - 0.94 * share)) * (viridis.length - 1)

@@ -14,7 +14,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The same of SVG. */
+/** Makes an element of SVG, as {@link h} makes one of HTML. */
 export function svg(tag: string, properties: Properties = {}, ...children: readonly Child[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag)
   assign(element, properties)

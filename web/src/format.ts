@@ -21,7 +21,7 @@ export function bytes(count: number): string {
   return `${figure(count)} B`
 }
 
-/** How a figure changed: -83.1%. */
+/** Returns the relative change of a figure: -83.1%. */
 export function change(after: number, before: number): string {
   if (before === 0) return after === 0 ? '0%' : 'new'
   const percent = ((after - before) / before) * 100
@@ -45,7 +45,7 @@ export function ticksBetween(from: number, to: number, count: number): number[] 
 }
 
 /**
- * How many friend groups there are, and which of them the colors show. A rank is in at most one group of each step, so
+ * Returns the number of friend groups, and which of them the colors show. A rank is in at most one group of each step, so
  * all groups together may have more members than there are ranks.
  */
 export function groupsText(

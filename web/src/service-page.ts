@@ -204,7 +204,7 @@ function uploadForm(upload: Upload): HTMLElement {
   const ranks = h('input', { type: 'number', name: 'ranks', min: 1, placeholder: 'one per row' })
   const file = h('input', {
     type: 'file',
-    // The same file again is a change, too.
+    // Clearing the field makes a second choice of the same file a change, too.
     onclick: () => {
       file.value = ''
     },

@@ -1,11 +1,11 @@
 import type { NeighborhoodView } from '../../src/report/adjacency.js'
 import type { RankView } from '../../src/report/rank-view.js'
 
-/** Where views get what they have not been given: from the file itself, or from the service. */
+/** Gives views the data of a rank, from the file of a report or from the service. */
 export interface RankSource {
   /** Null where it is not at hand. */
   neighborhood(rank: number): Promise<NeighborhoodView | null>
   program(rank: number): Promise<RankView | null>
-  /** What is said where there is no program. */
+  /** The text that a view shows if there is no program. */
   readonly whyNoProgram: string
 }

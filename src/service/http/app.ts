@@ -85,7 +85,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
     if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a bug')
-    if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
+    if (isRankweaveError(error, 'ERR_STORE'))
+      context.log.error({ error: error.message }, 'the data cannot be read or written')
     context.store.suspect(error)
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')

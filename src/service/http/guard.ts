@@ -49,7 +49,7 @@ export class Guard {
     if (!this.#hosts.has(name) && !isOwnAddress(name, this.#hosts))
       throw new RankweaveError(
         'ERR_ORIGIN',
-        `this service is not known as ${shown(host)}: expected a name that --host or --public-url gives`,
+        `Host: expected a name that --host or --public-url gives, got ${shown(host)}`,
       )
     if (origin === undefined || this.#origins.has(origin) || origin === `${this.#scheme}://${host}`) return
     throw new RankweaveError('ERR_ORIGIN', `pages of ${shown(origin)} may not use this service`)

@@ -54,7 +54,7 @@ export function acceptSockets(
   // Node would close the connection of a CONNECT without an answer.
   server.on('connect', (_, connection, head) => {
     const net = connection as Socket
-    const message = 'there is no CONNECT: the service is not a proxy'
+    const message = 'the service refuses CONNECT: it is not a proxy'
     afterAnswers(answers.get(net) ?? new Set(), net, head, () =>
       endWith(net, 404, { error: { code: 'ERR_NOT_FOUND', message } }),
     )

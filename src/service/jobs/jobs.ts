@@ -101,7 +101,10 @@ export class Jobs {
           await this.#end(
             job,
             'failed',
-            new RankweaveError('ERR_STORE', `the job was begun ${mostStarts} times, and no end was recorded`),
+            new RankweaveError(
+              'ERR_STORE',
+              `the job was started ${mostStarts} times, and each time the service stopped before the job ended`,
+            ),
           )
         else this.#queue.add(tenant.id, job)
       }
@@ -174,7 +177,7 @@ export class Jobs {
 
   /**
    * Cancels a job for all clients that wait for it. A job that has ended stays unchanged.
-   * @throws ERR_NOT_FOUND; ERR_STORE if the disk does not take it, and the job continues
+   * @throws ERR_NOT_FOUND; ERR_STORE if the disk refuses the record, and the job then continues
    */
   async cancel(tenant: Tenant, id: string): Promise<JobInfo> {
     const job = this.#find(tenant, id)
@@ -339,10 +342,10 @@ export class Jobs {
   }
 
   /**
-   * Ends a job once, and on the disk before any client learns it. A job that ends by itself ends even if the disk does
-   * not take that.
+   * Records the end of a job on the disk, once, before any client learns of it. A job that was not cancelled ends even
+   * if the disk refuses the record.
    *
-   * @throws ERR_STORE for one that is cancelled and then is not
+   * @throws ERR_STORE if the disk refuses to record a cancellation
    */
   async #end(job: Job, state: 'done' | 'failed' | 'cancelled', error: unknown): Promise<void> {
     while (job.ending !== null) await job.ending.catch(() => {})

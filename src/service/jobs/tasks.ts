@@ -111,7 +111,7 @@ export const work: Work = {
     if (!verification.ok)
       throw new RankweaveError(
         'ERR_SCHEDULE',
-        `the plan is not right: ${verification.violations[0]?.message}`,
+        `planning has made an invalid schedule: ${verification.violations[0]?.message}`,
       )
     report({ step: 'writing the schedule', done: 0, total: null })
     const body = writeFile(into, scheduleText(plan.schedule))

@@ -131,7 +131,10 @@ export class Database {
     const level = await this.#opened()
     if ((await level.get(openerKey)) !== written(openerKey, this.#opener)) {
       await level.close()
-      throw new RankweaveError('ERR_STORE', 'the data was used by another process meanwhile: start again')
+      throw new RankweaveError(
+        'ERR_STORE',
+        'another process has used the data since this one opened it: start again',
+      )
     }
     this.#level = level
     try {

@@ -51,8 +51,8 @@ interface TenantEntries extends Taken {
 /**
  * Topologies, plans and accepted jobs: records in the database `DATA/records`, and bodies as files
  * `DATA/bodies/TENANT.ID.SHA256`, which exist before their records. Damaged records, and bodies without a record, are
- * moved to `DATA/damaged` when the store is opened; a body is verified before it is first used. One write follows the
- * other, and memory changes after the disk: a record that could not be removed remains.
+ * moved to `DATA/damaged` when the store is opened; a body is verified before it is first used. Writes
+ * are serialized, and memory changes after the disk: if a delete fails, the record remains.
  *
  * Memory: the records, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most `dataBytes`, with
  * the engine's files. To make room, the tenant that takes most loses files: the oldest plans first, then topologies
@@ -149,7 +149,7 @@ export class Store {
   }
 
   /**
-   * Returns an entry as {@link get}, with a verified body; a damaged one is put aside, and is missing.
+   * Returns an entry as {@link get}, with a verified body. A damaged one is moved aside, and counts as missing.
    *
    * @throws ERR_STORE when it cannot be read now
    */
@@ -180,7 +180,7 @@ export class Store {
    *
    * @param bodyFile a temporary file whose bytes are on the disk already; it is moved
    * @param needed topologies that must stay, as waiting jobs need them
-   * @returns the record that is stored: another one, if equal content came at the same time
+   * @returns the stored record, which is another one if equal content arrived at the same time
    * @throws ERR_STORE, ERR_LIMIT when there is no room for it
    */
   async add<S extends 'topologies' | 'plans'>(
@@ -440,12 +440,12 @@ interface Dispensable {
 }
 
 /**
- * Returns the files to remove so that a tenant can store one more. They are always of the tenant that takes most by
- * then: its oldest plan, then its oldest topology that is not needed. Tenants lose nothing if they take no more than
- * the asking one will: no tenant can displace what others have by storing much.
+ * Returns the files to remove so that a tenant can store one more. Each belongs to the tenant that then stores most:
+ * its oldest plan, else its oldest topology that no job needs. A tenant that stores no more than the asking one will
+ * loses nothing, so no tenant displaces others by storing much.
  *
- * @param excess bytes and files that there are too many
- * @returns null if the removable files do not suffice; then nothing need be removed
+ * @param excess the bytes and files beyond the limits
+ * @returns null if removing all that may go does not suffice; then nothing is to be removed
  */
 function dispensable(
   tenants: ReadonlyMap<string, Taken>,

@@ -87,7 +87,7 @@ export class TenantWorlds {
       throw new RankweaveError(
         'ERR_NOT_FOUND',
         id === undefined
-          ? `there is no world '${name}', and \`members\` does not say how many it is to have`
+          ? `there is no world '${name}': pass \`members\` to open one`
           : `there is no world ${id}`,
       )
     }

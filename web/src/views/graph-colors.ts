@@ -11,7 +11,7 @@ export interface Coloring {
   readonly color: (vertex: number) => string
 }
 
-/** What vertices can be colored by. */
+/** Returns the properties by which vertices can be colored. */
 export function colorings({ graph, statistics }: TopologyView, plan: PlanView | null): Coloring[] {
   const found: Coloring[] = []
   const ofRanks = (list: readonly number[]) => {

@@ -112,7 +112,7 @@ export class GraphPicture {
     camera.animate({ x: x + 0.1 * ratio * right, y: y + 0.1 * ratio * up }, { duration: 120 })
   }
 
-  /** What WebGL has drawn is gone with the frame, so printers get a copy. */
+  /** Draws the picture, and keeps a copy for printers: WebGL discards its drawing with the frame. */
   show(): void {
     this.#sigma.refresh({ schedule: false })
     const { edges, nodes } = this.#sigma.getCanvases()
@@ -190,7 +190,7 @@ export class GraphPicture {
     return size === 1 ? `rank ${node}, ${community}` : `vertex ${node}: ${figure(size)} ranks, ${community}`
   }
 
-  /** Of a rank in a tile: its own place in the grid; in a block: around the place of the block. */
+  /** Returns the place of a rank: its own in a grid of tiles, one around the place of its block otherwise. */
   #placeOf(rank: number): { readonly x: number; readonly y: number } {
     const { tiling } = this.#view
     if (tiling.kind === 'tiles') {

@@ -6,7 +6,7 @@ import { change, figure } from '../format.js'
 type Metric = 'messages' | 'blocks'
 type By = 'ranks' | 'nodes'
 
-/** Who sends how much to whom: direct sends and the plan, in the same colors. */
+/** Shows who sends how much to whom, for direct sends and for the plan, in the same colors. */
 export function trafficPanel(plan: PlanView, closed: AbortSignal): HTMLElement {
   let metric: Metric = 'messages'
   let by: By = 'ranks'

@@ -19,7 +19,7 @@ export function layOut(graph: Graph): () => void {
   const slice = () => {
     const end = performance.now() + sliceMs
     do {
-      // One at a time: of 2,000 vertices one takes about as long as a slice.
+      // A call makes one iteration, because one of 2,000 vertices takes about as long as a slice.
       forceAtlas2.assign(copy, { iterations: 1, settings })
       left--
     } while (left > 0 && performance.now() < end)

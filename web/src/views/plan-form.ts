@@ -12,7 +12,7 @@ const strategies = [
   'allgather',
 ]
 
-/** What-if: the options of a plan. */
+/** Makes the form in which the options of a plan are tried. */
 export function planForm(
   { id, ranks }: TopologyInfo,
   { plan }: { readonly plan: (request: PlanRequest, bytes: number | undefined) => void },
@@ -38,7 +38,7 @@ export function planForm(
       ...(isCommon ? { k: k.valueAsNumber } : {}),
       ...(isCommon && theta.value !== '' ? { theta: theta.valueAsNumber } : {}),
       ...(machine.value === '' ? {} : { machine: machine.value }),
-      // Only the choice of a strategy depends on it; pictures are asked for with it.
+      // A plan depends on the length only if its strategy is chosen; requests for pictures always have it.
       ...(strategy.value.startsWith('auto') && length !== undefined ? { bytes: length } : {}),
     }
     plan(request, length)

@@ -82,7 +82,7 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
   )
 }
 
-/** Those whose labels do not overlap; the table has all. */
+/** Returns the sizes whose labels do not overlap; the table has all. */
 function labelled(sizes: readonly SizeView[], x: (length: number) => number): readonly SizeView[] {
   let last = Number.NEGATIVE_INFINITY
   return sizes.filter((size) => {

@@ -3,7 +3,7 @@ import type { TopologyView } from '../../../src/report/topology-view.js'
 import { h, panel, table } from '../dom.js'
 import { bytes, change, figure, time } from '../format.js'
 
-/** One line of key figures: what it is, what the plan saves. */
+/** Makes the line of key figures: those of the topology, and what the plan saves. */
 export function keyFigures({ statistics }: TopologyView, plan: PlanView | null): HTMLElement {
   const figures: (readonly [string, string, string])[] = [
     ['ranks', figure(statistics.ranks), ''],

@@ -8,7 +8,7 @@ const top = 4
 const bottom = 24
 
 export interface TimelineLayout {
-  /** Of the part with intervals, in pixels of the page. */
+  /** The width of the part with intervals, in pixels of the page. */
   readonly width: number
   readonly rowHeight: number
   /** 0 to 1 from the left of that part. */

@@ -6,7 +6,7 @@ import { drawTimeline, layoutOf } from './timeline-canvas.js'
 
 type Shown = 'planned' | 'direct'
 
-/** What the processors of some ranks do over time, and who waits for whom. */
+/** Shows what the processors of some ranks do over time, and which rank waits for which. */
 export function timelinePanel(simulation: SimulationView, closed: AbortSignal): HTMLElement {
   let shown: Shown = 'planned'
   const holder = h('div', { class: 'timeline' })

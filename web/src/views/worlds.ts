@@ -61,7 +61,7 @@ function worldItem(world: WorldInfo): HTMLElement {
   return h('li', {}, h('strong', {}, name ?? id), ` ${state}, ${facts}${losses}`, tree(communicators, null))
 }
 
-/** Which communicator was made of which. */
+/** Lists communicators below the one from which each was made. */
 function tree(all: WorldInfo['communicators'], parent: string | null): HTMLElement {
   const children = all.filter((each) => each.parent === parent)
   return h(

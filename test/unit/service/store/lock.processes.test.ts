@@ -35,7 +35,7 @@ it('where the lock was removed and another process had the database, no write is
   for (const key of ['b', 'c'])
     await expect(database.write([[key, 1]], nothing)).rejects.toMatchObject({
       code: 'ERR_STORE',
-      message: 'the data was used by another process meanwhile: start again',
+      message: 'another process has used the data since this one opened it: start again',
     })
   await database.close()
 })
