@@ -3,12 +3,15 @@ import { plainLane } from '../calls/matching/lane.js'
 import type { WorldLayout } from '../messages/process/world-layout.js'
 import {
   type CollectiveState,
+  countOf,
   type OpenCollective,
   type ProcessState,
   queuedLines,
+  type Ranges,
+  rangesText,
   survivorLane,
+  union,
 } from './diagnosis.js'
-import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
 import { limited, pointToPointLines } from './world-report.js'
 

@@ -2,7 +2,7 @@ import { clearInterval, setImmediate, setInterval } from 'node:timers'
 import { holdListener } from '../base/held-listener.js'
 import { RankweaveError } from '../errors.js'
 import { resumeKeepAlives, suspendKeepAlives } from '../fabric/own-handles.js'
-import { countOf, rangesText, union } from './rank-ranges.js'
+import { countOf, rangesText, union } from './diagnosis.js'
 import type { RunningWorld, WorldOptions } from './world.js'
 
 /**

@@ -2,8 +2,15 @@ import { addToList, getOrAdd } from '../base/maps.js'
 import type { CommRuntime } from '../comm/comm-state.js'
 import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import { madeBy } from '../messages/process/comm-context.js'
-import { type PointToPointWaits, pointToPointWaits, queuedLines, queuedMessages } from './diagnosis.js'
-import { RangeList, rangesText, union } from './rank-ranges.js'
+import {
+  type PointToPointWaits,
+  pointToPointWaits,
+  queuedLines,
+  queuedMessages,
+  RangeList,
+  rangesText,
+  union,
+} from './diagnosis.js'
 
 const maxRanges = 16
 

@@ -13,11 +13,10 @@ import { runtimeOptions } from '../messages/process/runtime.js'
 import { type WorldLayout, worldLayout } from '../messages/process/world-layout.js'
 import { abortedWorld } from './aborted-world.js'
 import { DeadlockWatch } from './deadlock.js'
-import { type ProcessState, stateOf } from './diagnosis.js'
+import { type ProcessState, rangesText, stateOf } from './diagnosis.js'
 import type { WorldEnding, WorldOutcome } from './ending.js'
 import { endingOf } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
-import { rangesText } from './rank-ranges.js'
 import { type HostedResults, hostedValues, type Main, type UserProgram } from './user-program.js'
 
 export interface WorldOptions<A> extends Partial<RuntimeOptions> {

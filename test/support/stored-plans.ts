@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import type { JobRecord, PlanRecord, TopologyRecord } from '../../src/service/store/records.js'
+import type { JobRecord, PlanRecord, TopologyRecord } from '../../src/service/store/database.js'
 import type { Store } from '../../src/service/store/store.js'
 import type { Tenant } from '../../src/service/tenant.js'
 

@@ -1,6 +1,6 @@
 import type { ListQuery } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
-import type { PlanRecord, TopologyRecord } from '../store/records.js'
+import type { PlanRecord, TopologyRecord } from '../store/database.js'
 import type { Store, Stored } from '../store/store.js'
 import type { Tenant } from '../tenant.js'
 

@@ -7,14 +7,16 @@ import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
-import { Database, type FoundRecord, requireDatabase } from './database.js'
 import {
   createdAt,
+  Database,
+  type FoundRecord,
   type JobRecord,
   type StoreRecords as Records,
+  requireDatabase,
   type StoreShelf as Shelf,
   shelves,
-} from './records.js'
+} from './database.js'
 import { digestOrNothing, storing, syncFolder } from './storing.js'
 
 /** The approximate bytes that every file takes on the disk in addition to its content. */

@@ -2,9 +2,9 @@ import type { Clock } from '../../base/clock.js'
 import type { WorldEvent, WorldInfo } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
 import type { Communicator } from '../../handles/communicator.js'
-import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import { endedError, toCallError } from './decode-request.js'
 import type { MemberWorld, ServedMember } from './served-member.js'
+import { CommunicatorTree, listBudget } from './served-member.js'
 import type { WaitingMessages, WorldHost } from './world-host.js'
 
 interface ServedWorldOptions {

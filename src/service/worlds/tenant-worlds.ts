@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
 import type { WorldEvent, WorldInfo, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
-import { listBudget } from './communicator-tree.js'
+import { listBudget } from './served-member.js'
 import { ServedWorld } from './served-world.js'
 import { summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 

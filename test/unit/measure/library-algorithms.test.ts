@@ -6,7 +6,7 @@ import {
   libraryName,
   librarySettings,
   settingVariables,
-} from '../../../src/measure/library-algorithms.js'
+} from '../../../src/measure/library-meter.js'
 import type { Collective } from '../../../src/schedule/specification.js'
 import { settingLine } from '../../../src/tuning/settings/setting.js'
 import type { TuningCall } from '../../../src/tuning/settings/tuning-call.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rangesText, union } from '../../../src/world/rank-ranges.js'
+import { rangesText, union } from '../../../src/world/diagnosis.js'
 
 describe('rank ranges', () => {
   it('rangesText abbreviates runs and strides; union merges disjoint lists', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CommunicatorTree } from '../../../../src/service/worlds/communicator-tree.js'
+import { CommunicatorTree } from '../../../../src/service/worlds/served-member.js'
 
 const nothing = { entry: undefined }
 
