@@ -29,7 +29,7 @@ export function pageFile(name: string): URL {
   return new URL(isSource ? `../dist/web/${name}` : `./web/${name}`, here)
 }
 
-export const manifestFile = new URL('../package.json', here)
+const manifestFile = new URL('../package.json', here)
 
 /** The entry of worker threads; as source, it takes another entry from `workerData.entry`. */
 export const workerFile = new URL(isSource ? './from-source.mjs' : './worker.js', here)

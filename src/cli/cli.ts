@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
 import {
@@ -9,7 +8,7 @@ import {
   shortened,
   throwingRank,
 } from '../errors.js'
-import { manifestFile, ownModule } from '../package-paths.js'
+import { ownModule, ownVersion } from '../package-paths.js'
 import type { Act } from './commands/command.js'
 import { commands, type ListedCommand } from './commands/commands.js'
 import { type ExitCode, exitCodeOfSignal, exitCodes } from './output/exit-codes.js'
@@ -54,7 +53,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   let exitCode: ExitCode = exitCodes.ok
   const program = new Command('rankweave')
     .description('Communicators, process topologies and message-combining neighborhood collectives.')
-    .version(version(), '--version', 'print the version')
+    .version(ownVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .commandsGroup('Inspection:')
     .helpCommand('help [command]', 'print the help of a command')
@@ -158,10 +157,6 @@ function describe(error: unknown): { code: string; message: string; details: Err
   if (error instanceof RankweaveError) return error
   if (error instanceof Error) return { code: error.name, message: error.message, details: {} }
   return { code: 'Error', message: reasonText(error), details: {} }
-}
-
-function version(): string {
-  return (JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string }).version
 }
 
 /** The folder of this library's own code. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import type { Command } from 'commander'
 import {
@@ -14,7 +13,7 @@ import { type FittedProfile, fittedProfile } from '../../calibrate/fitted-profil
 import { RankweaveError } from '../../errors.js'
 import type { MessageTables } from '../../machine/profile.js'
 import { formatProfile } from '../../machine/profile-file.js'
-import { manifestFile } from '../../package-paths.js'
+import { ownVersion } from '../../package-paths.js'
 import { readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import {
@@ -137,10 +136,9 @@ const measuringOptions = [...Object.keys(measuredWorldOptions), 'runs', 'sizes']
 /** Returns the machine, the library and the date, as a profile's source. */
 function sourceText(fabric: string, processes: number): string {
   const cores = cpus()
-  const { version } = JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string }
   const machine = `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
   const date = new Date().toISOString().slice(0, 10)
-  return `rankweave ${version} calibrate, ${date}: ${fabric}, ${processes} processes; ${machine}; Node ${process.version}`
+  return `rankweave ${ownVersion()} calibrate, ${date}: ${fabric}, ${processes} processes; ${machine}; Node ${process.version}`
 }
 
 /** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP. */
