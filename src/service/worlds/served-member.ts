@@ -184,7 +184,7 @@ interface Entry {
 type Parent = { readonly entry: Entry | undefined }
 
 /** The number of communicators, and of world ranks of all of them, that may still be listed: messages are bounded. */
-interface ListBudget {
+export interface ListBudget {
   communicators: number
   ranks: number
 }
