@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { type Advice, advised, gainText, type ProgramRuns } from '../../advise/advice.js'
+import { adviceDocument } from '../../advise/advice-document.js'
 import { type ChangeName, changesOf, percent } from '../../advise/changes.js'
 import {
   hostsOfCommand,
@@ -13,6 +14,7 @@ import {
   placesText,
   plannedPlacement,
 } from '../../advise/placement.js'
+import { htmlOf } from '../../document/html.js'
 import { RankweaveError } from '../../errors.js'
 import { compileProfiler } from '../../profile/library.js'
 import { type Profile, readProfile, readSeconds, trafficOf } from '../../profile/profile.js'
@@ -23,6 +25,7 @@ import { shellWord } from '../../text/printable.js'
 import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { addOptions, json, option, readOptions, whole } from '../input/options.js'
 import { counted, secondsText } from '../output/figure-text.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { table } from '../output/result-rows.js'
 import { runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
@@ -45,6 +48,7 @@ compared with the first: FIRST and OTHER are files, for instance --compare 'diff
 
 Examples:
   rankweave advise -- mpirun -n 16 ./program
+  rankweave advise -o advice.html -- srun --mpi=pmix -n 16 ./program
   rankweave advise --minutes 30 --compare 'diff -q' -- mpirun --hostfile hosts -n 64 ./program input`
 
 const optionTable = {
@@ -66,6 +70,7 @@ const optionTable = {
     z.string().min(1),
     'rankweave-ranks.txt',
   ),
+  output: option('-o, --output <file>', 'also write a page with the profile (HTML)', z.string().min(1)),
   mpicc: option(
     '--mpicc <command>',
     "the compiler of the program's MPI (default: that of the launcher)",
@@ -83,9 +88,11 @@ export const adviseCommand: AddCommand = (command, act) => {
           minutes,
           pairs,
           compare,
+          output,
           places,
           mpicc = compilerOfCommand(command),
         } = readOptions(optionTable, raw)
+        await checkOutputs(report, output, places)
         const folder = temporaryRecordFolder(resolve('.'))
         try {
           const program = new TriedProgram(report, {
@@ -97,7 +104,7 @@ export const adviseCommand: AddCommand = (command, act) => {
           await program.measure()
           const endsMs = performance.now() + minutes * 60_000
           const advice = await advised(program.changes, program.runs(pairs, endsMs))
-          await conclude(report, program, advice, places)
+          await conclude(report, program, advice, { output, places })
           if (program.ended !== null) throw program.ended
         } finally {
           rmSync(folder, { recursive: true, force: true })
@@ -280,7 +287,7 @@ async function conclude(
   report: Reporter,
   program: TriedProgram,
   advice: Advice,
-  places: string,
+  { output, places }: { readonly output: string | undefined; readonly places: string },
 ): Promise<void> {
   const { profile } = program
   if (advice.advised.includes('placement')) await program.writePlaces(places)
@@ -288,6 +295,11 @@ async function conclude(
   const summary = summaryOf(profile)
   const { inMpi, ranks, seconds } = summary
   const { mpi, nodes } = profile
+  if (output !== undefined) {
+    const command = program.words.command.map(shellWord).join(' ')
+    await writeOutput(report, output, htmlOf(adviceDocument(advice, { command, profile: summary, use })))
+    if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+  }
   const object = {
     ...{ command: program.words.command, profile: summary },
     ...{ tried: advice.tried, untried: advice.untried, together: advice.together },
@@ -304,5 +316,5 @@ async function conclude(
     ...(advice.together === null ? [] : [['together', gainText(advice.together)] as const]),
   ]
   const last = use.length === 0 ? advice.verdict : `${advice.verdict} Use: ${use.join(' && ')}`
-  report.result(object, `${table(rows)}\n${last}`)
+  reportBeside(report, output, { ...object, file: output ?? null }, `${table(rows)}\n${last}`)
 }

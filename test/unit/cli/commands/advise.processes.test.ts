@@ -51,10 +51,13 @@ describe('rankweave advise', () => {
 
   it('finds a placement that pays, writes it, and says what to type', async () => {
     const launcher = launcherThat()
-    const { exitCode, stdout } = await advise(launcher)
+    const { exitCode, stdout } = await advise(launcher, '-o', 'advice.html')
     expect(exitCode).toBe(0)
     expect(stdout).toContain('Placement: 2.00 times as fast [2.00, 2.00] in 6 pairs.')
     expect(stdout).toContain(`Use: ${launcher} --rankfile rankweave-ranks.txt -n 4 ./program`)
+    const page = readFileSync(join(folder, 'advice.html'), 'utf8')
+    for (const words of ['Placement: 2.00 times as fast', 'MPI_Wait', 'between nodes'])
+      expect(page).toContain(words)
     const places = readFileSync(join(folder, 'rankweave-ranks.txt'), 'utf8')
     const nodeOf = places
       .trim()
