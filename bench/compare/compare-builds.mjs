@@ -1,8 +1,9 @@
 // Whether a new build is slower than an old one:
-// `node bench/compare/compare-builds.mjs OLD NEW [--runs 21] [--limit 1.03] [--only TEXT] [--json]`, where OLD and NEW are
-// built checkouts. The two alternate, each figure in its own process; of every case the ratio new / old
+// `node bench/compare/compare-builds.mjs OLD NEW [--runs 21] [--limit 1.03] [--only TEXT] [--busy] [--json]`, where OLD
+// and NEW are built checkouts. The two alternate, each figure in its own process; of every case the ratio new / old
 // of the medians is printed with its 95% interval (bootstrap over runs, seeded). A case fails when the whole
 // interval lies above the limit. Exit code 1 when one fails.
+// `--busy` is for a machine that others use: the least batch of a process counts, and the processor time of a command.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -18,22 +19,42 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '21' },
     limit: { type: 'string', default: '1.03' },
     only: { type: 'string' },
+    busy: { type: 'boolean', default: false },
     json: { type: 'boolean' },
   },
 })
-const [oldBuild, newBuild] = positionals.map(entryOf)
+const [oldBuild, newBuild] = positionals
 if (newBuild === undefined) throw new Error('expected two built checkouts: OLD NEW')
 const runs = Number(values.runs)
 const limit = Number(values.limit)
 const measure = fileURLToPath(new URL('measure.mjs', import.meta.url))
 
-function entryOf(checkout) {
+function figure(checkout, name) {
   const manifest = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
-  return resolve(checkout, manifest.exports['.'].default)
+  const { command } = cases[name]
+  if (command !== undefined) return timeOf(resolve(checkout, manifest.bin.rankweave), command.split(' '))
+  const args = [
+    measure,
+    resolve(checkout, manifest.exports['.'].default),
+    name,
+    ...(values.busy ? ['busy'] : []),
+  ]
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-function figure(entry, name) {
-  return Number(execFileSync(process.execPath, [measure, entry, name], { encoding: 'utf8' }))
+/** Microseconds of a command. */
+function timeOf(main, args) {
+  const begin = clock()
+  execFileSync(process.execPath, [main, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return clock() - begin
+}
+
+/** Microseconds of wall time, or of the processor time of all commands that have ended. */
+function clock() {
+  if (!values.busy) return performance.now() * 1000
+  const [user, system] = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(13, 15)
+  // Linux counts in hundredths of a second.
+  return (Number(user) + Number(system)) * 1e4
 }
 
 const results = []

@@ -1,19 +1,25 @@
 // The operations that every reshaping of the code has to leave as fast as they were, one per case. A rank
-// returns microseconds per operation: the median over batches; the last rank's figure counts.
+// returns microseconds per operation: the median over batches, or on a busy machine the least; the last rank's
+// figure counts.
 
 const batches = 41
+let isBusy = false
 
-/** Median microseconds of one operation; `all` starts a batch together. */
+/** Microseconds of one operation; all ranks start a batch together. */
 async function median(world, warmUp, perBatch, operation) {
+  return timed(() => world.barrier(), warmUp, perBatch, operation)
+}
+
+async function timed(before, warmUp, perBatch, operation) {
   for (let i = 0; i < warmUp; i++) await operation(i)
   const samples = []
   for (let batch = 0; batch < batches; batch++) {
-    await world.barrier()
+    await before()
     const begin = performance.now()
     for (let i = 0; i < perBatch; i++) await operation(i)
     samples.push(((performance.now() - begin) * 1000) / perBatch)
   }
-  return samples.sort((a, b) => a - b)[batches >> 1]
+  return samples.sort((a, b) => a - b)[isBusy ? 0 : batches >> 1]
 }
 
 function expectEqual(got, expected, what) {
@@ -83,6 +89,35 @@ async function split(world) {
   return took
 }
 
+/** One call of all ranks of a process each. */
+const hosted = {
+  barrier: (worlds, { together }) =>
+    timed(ready, 3_000, 1_000, () => together(worlds, (world) => world.barrier())),
+  async numbers(worlds, { together }) {
+    const operation = () => together(worlds, (world) => world.allreduce(world.rank, 'sum'))
+    const sums = await operation()
+    expectEqual(sums[0], (worlds.length * (worlds.length - 1)) / 2, 'allreduce')
+    return timed(ready, 3_000, 300, operation)
+  },
+  async arrays(worlds, { together }) {
+    const mine = worlds.map(({ rank }) => Float64Array.of(rank))
+    const options = worlds.map(() => ({ into: new Float64Array(1) }))
+    const operation = () => together(worlds, (world, k) => world.allreduce(mine[k], 'sum', options[k]))
+    await operation()
+    expectEqual(options[0].into[0], (worlds.length * (worlds.length - 1)) / 2, 'allreduce')
+    return timed(ready, 3_000, 300, operation)
+  },
+  async split(worlds, { together }) {
+    const operation = () =>
+      together(worlds, (world) => world.split(world.rank % 256, (world.rank * 7919) % world.size))
+    const parts = await operation()
+    expectEqual(parts[0].size, worlds.length / 256, 'split')
+    return timed(ready, 3, 1, operation)
+  },
+}
+
+const ready = async () => {}
+
 export const cases = {
   'ping-pong of 8 B, 2 threads': { main: pingPong, ranks: 2, processes: 2, fabric: 'threads' },
   'barrier of 64 ranks, 1 process': { main: barrier, ranks: 64, processes: 1 },
@@ -102,6 +137,25 @@ export const cases = {
     fabric: 'threads',
   },
   'split of 2^20 ranks, 4 logical processes': { main: split, ranks: 2 ** 20, processes: 4 },
+  'together: barrier of 64 ranks': { hosted: hosted.barrier, ranks: 64, processes: 1 },
+  'together: allreduce of 64 numbers': { hosted: hosted.numbers, ranks: 64, processes: 1 },
+  'together: allreduce of 64 arrays': { hosted: hosted.arrays, ranks: 64, processes: 1 },
+  'together: split of 65,536 ranks': { hosted: hosted.split, ranks: 65_536, processes: 1 },
+  'plan --strategy auto of 256 ranks': {
+    command:
+      'plan er:256:d=0.2:seed=1 --strategy auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 4',
+  },
 }
 
-export default (world, name) => cases[name].main(world)
+/** The second argument is `busy` for the least of all batches. */
+export default (world, [name, busy]) => {
+  isBusy = busy === 'busy'
+  return cases[name].main(world)
+}
+
+/** Of a program that is called once for all ranks of its process. */
+export const hostedBy = (library, name, busy) => async (worlds) => {
+  isBusy = busy === 'busy'
+  const figure = await cases[name].hosted(worlds, library)
+  return worlds.map(() => figure)
+}
