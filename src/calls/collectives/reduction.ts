@@ -150,7 +150,6 @@ export class ReductionRun {
   #spare: Bound | undefined
   /** The folds by participant here. */
   #folds: readonly NumberFold[] | undefined
-  #numbers: Float64Array | undefined
 
   /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
   constructor(
@@ -168,8 +167,6 @@ export class ReductionRun {
 
   /** Combines the contributions of the ranks of each participant here. */
   folded(leaves: Leaves<unknown>): Leaves<unknown> {
-    const numbers = this.#numbersOf(leaves.values)
-    if (numbers !== undefined) return this.foldedNumbers(numbers)
     const { ownFirst } = this.plan.participants
     const values: unknown[] = new Array(ownFirst.length - 1)
     for (let i = 0; i < values.length; i++) {
@@ -194,25 +191,6 @@ export class ReductionRun {
       values: this.#folds.map((fold, i) => Float64Array.of(fold.fold(numbers, ownFirst[i]))),
       owned: true,
     }
-  }
-
-  /**
-   * Returns the doubles of arrays of one double each; undefined for other arrays, and if no two ranks share a
-   * participant.
-   */
-  #numbersOf(arrays: readonly unknown[]): Float64Array | undefined {
-    const { op, type, countElems } = this.#reduction
-    if (op.kind !== 'kernel' || type !== typeCode.Float64Array || countElems !== 1) return undefined
-    if (arrays.length === this.plan.participants.own.length) return undefined
-    this.#numbers ??= new Float64Array(arrays.length)
-    const numbers = this.#numbers
-    for (let i = 0; i < arrays.length; i++) {
-      const array = arrays[i]
-      // A detached array has length 0; the general path reports it.
-      if (!(array instanceof Float64Array) || array.length !== 1) return undefined
-      numbers[i] = array[0]
-    }
-    return numbers
   }
 
   /**
