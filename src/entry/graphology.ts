@@ -9,5 +9,5 @@ export {
   type TopologyEdgeAttributes,
   topologyFromGraph,
   topologyToGraph,
-} from '../topology/files/graphology.js'
+} from '../topology/files/graphology-json.js'
 export { communityStart } from '../topology/mapping/communities.js'

@@ -7,7 +7,6 @@
 export { builtInProfiles } from '../machine/built-in-profiles.js'
 export { checkMachine } from '../machine/check-machine.js'
 export { clos } from '../machine/clos.js'
-export { formatMachine } from '../machine/format-machine.js'
 export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
 export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
 export {
@@ -18,7 +17,7 @@ export {
   nodeOf,
   type TorusMachine,
 } from '../machine/machine.js'
-export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
+export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
 export { hopsBetween, linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
 export type { Nodes } from '../machine/nodes.js'
 export {

@@ -1,6 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import { wrongValue } from '../errors.js'
-import { formatMachine } from '../machine/format-machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import type { Plan, PlanStatistics } from '../neighborhood/plan/plan.js'
 import { plan as makePlan, planStatistics } from '../neighborhood/plan/plan.js'

@@ -8,16 +8,14 @@ import type { OpenSource } from '../text/source-file.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import {
   type EntryLines,
-  type MatrixMarketHeader,
-  type TakeEntry,
-  withMirrorImage,
-} from '../topology/files/matrix-market.js'
-import {
   type MatrixMarketHead,
+  type MatrixMarketHeader,
   measurePart,
   openMatrixMarket,
   openPart,
-} from '../topology/files/matrix-market-part.js'
+  type TakeEntry,
+  withMirrorImage,
+} from '../topology/files/matrix-market.js'
 import { compressTriplets, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { type MatrixRows, requireCommunicator } from './matrix-rows.js'
 

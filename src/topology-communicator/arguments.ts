@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { givenOptions } from '../base/option-table.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
-import { formatMachine } from '../machine/format-machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import { isMachine, type Machine } from '../machine/machine.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
 import {

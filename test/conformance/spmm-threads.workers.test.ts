@@ -1,6 +1,6 @@
 import { run } from 'rankweave'
 import { expect, it } from 'vitest'
-import { serialProduct } from '../../src/spmm/serial.js'
+import { serialProduct } from '../../src/spmm/dense-matrix.js'
 import { compiledUrl } from '../support/compiled.js'
 import { matrixNames, readMatrix } from '../support/matrices.js'
 import { denseFor, type Products } from '../support/threads-matrices.js'

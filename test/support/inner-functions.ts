@@ -17,7 +17,7 @@ export {
   neighborReduceSpecification,
 } from '../../src/schedule/specification.js'
 export { countMessages } from '../../src/schedule/walk.js'
-export { maxRelativeError, serialProduct } from '../../src/spmm/serial.js'
+export { maxRelativeError, serialProduct } from '../../src/spmm/dense-matrix.js'
 export { cartNeighborSlots, cartShift } from '../../src/topology/cart-shape.js'
 export { parseCsv } from '../../src/topology/files/csv.js'
 export { parseEdgeList } from '../../src/topology/files/edge-list.js'

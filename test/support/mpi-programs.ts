@@ -4,7 +4,7 @@ import { blockBounds } from 'rankweave/topology'
 import haloExchange from '../../examples/halo-exchange.js'
 import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'
-import { serialProduct } from '../../src/spmm/serial.js'
+import { serialProduct } from '../../src/spmm/dense-matrix.js'
 import { matrixNames, readMatrix } from './matrices.js'
 
 /**

@@ -1,7 +1,7 @@
 import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
-import { formatMachine } from '../../machine/format-machine.js'
 import { levelOf, type Machine } from '../../machine/machine.js'
+import { formatMachine } from '../../machine/machine-text.js'
 import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { portsField, portsOf } from '../../machine/nodes.js'
 import { figuresOf, levels, type Profile } from '../../machine/profile.js'

@@ -1,6 +1,6 @@
 import { givenOptions } from '../../base/option-table.js'
 import { largestOf, smallestOf } from '../../base/search.js'
-import type { PhaseCost } from '../../comm/split/split-meter.js'
+import type { PhaseCost } from '../../comm/split/split-call.js'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'

@@ -29,7 +29,7 @@ import {
 import { inColumns, productText, studyDocument, wayNames } from '../../study/study-document.js'
 import type { OpenSource } from '../../text/source-file.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
-import { openMatrixMarket } from '../../topology/files/matrix-market-part.js'
+import { openMatrixMarket } from '../../topology/files/matrix-market.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { machineCheck } from '../input/machine-input.js'

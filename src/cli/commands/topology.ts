@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
-import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
+import { formatMachine } from '../../machine/machine-text.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import { formatTopologySpec, translationSpec } from '../../topology/files/spec-text.js'

@@ -8,8 +8,8 @@ import { type PlanWords, planOptions, wordOf } from '../../client/protocol/plan-
 import { ServiceClient } from '../../client/service-client.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
-import { formatMachine } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
+import { formatMachine } from '../../machine/machine-text.js'
 import {
   type PlanHooks,
   type PlanReport,

@@ -1,6 +1,6 @@
 import { partialResult } from '../../schedule/ir.js'
 import type { Algorithm } from '../patterns/algorithm.js'
-import { reduceAroundRing } from '../patterns/reduce-around-ring.js'
+import { reduceAroundRing } from '../patterns/rank-operations.js'
 
 /**
  * An allreduce of long data in P pieces around a ring, of which segments follow each other while pieces gather

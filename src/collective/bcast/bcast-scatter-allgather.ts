@@ -1,6 +1,5 @@
 import type { Algorithm } from '../patterns/algorithm.js'
-import { ceilLog2 } from '../patterns/rank-operations.js'
-import { piecesScattered, scatterPieces } from '../patterns/scattered-pieces.js'
+import { ceilLog2, piecesScattered, scatterPieces } from '../patterns/rank-operations.js'
 
 /**
  * A broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring. A rank does not

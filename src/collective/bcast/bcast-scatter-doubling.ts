@@ -1,6 +1,5 @@
 import type { Algorithm } from '../patterns/algorithm.js'
-import { ceilLog2 } from '../patterns/rank-operations.js'
-import { scatterPieces } from '../patterns/scattered-pieces.js'
+import { ceilLog2, scatterPieces } from '../patterns/rank-operations.js'
 
 /**
  * A broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces.

@@ -69,3 +69,61 @@ export function combineReceived(
 export function ceilLog2(n: number): number {
   return 32 - Math.clz32(n - 1)
 }
+
+/** Returns the number of pieces that a rank has after {@link scatterPieces}, its own first: those of its subtree. */
+export function piecesScattered(ranks: number, vrank: number): number {
+  return vrank === 0 ? ranks : Math.min(vrank & -vrank, ranks - vrank)
+}
+
+/**
+ * Emits the operations of a rank in a scatter of P pieces from the root down a binomial tree. Subtrees are runs of
+ * ranks, the largest first. ceil(lg P) phases.
+ *
+ * @param vrank distance from the root
+ * @param peer returns the rank at a distance from the root
+ * @param add adds so many pieces to the operation opened last, from the first on
+ */
+export function scatterPieces(
+  operations: RankOperations,
+  { ranks, rank, vrank, phase }: Readonly<Record<'ranks' | 'rank' | 'vrank' | 'phase', number>>,
+  peer: (vrank: number) => number,
+  add: (first: number, count: number) => void,
+): void {
+  const last = phase + ceilLog2(ranks) - 1
+  if (vrank > 0) {
+    const size = vrank & -vrank
+    operations.receive(rank, last - Math.log2(size), peer(vrank - size))
+    add(vrank, piecesScattered(ranks, vrank))
+  }
+  for (let size = 2 ** ceilLog2(ranks) / 2; size >= 1; size /= 2) {
+    if (vrank % (2 * size) !== 0 || vrank + size >= ranks) continue
+    operations.send(rank, last - Math.log2(size), peer(vrank + size))
+    add(vrank + size, piecesScattered(ranks, vrank + size))
+  }
+}
+
+/**
+ * Emits the operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the rank
+ * after i, gathers a contribution at every rank, and ends at rank i. P - 1 phases.
+ *
+ * @param partOf returns the part of a piece, 0 to P - 1
+ * @param to the place of the rank's own piece, combined
+ */
+export function reduceAroundRing(
+  operations: RankOperations,
+  ranks: number,
+  rank: number,
+  phase: number,
+  partOf: (piece: number) => number,
+  to: number,
+): void {
+  const before = (rank - 1 + ranks) % ranks
+  let held = partOf(before)
+  for (let step = 0; step < ranks - 1; step++) {
+    const sent = partOf((rank - 1 - step + ranks) % ranks)
+    const part = partOf((rank - 2 - step + 2 * ranks) % ranks)
+    operations.send(rank, phase + step, (rank + 1) % ranks).add(partialResult(sent), held)
+    const operands = { part, held: part, to: step === ranks - 2 ? to : undefined }
+    held = combineReceived(operations, rank, phase + step, before, operands)
+  }
+}

@@ -1,5 +1,5 @@
 import type { Algorithm } from '../patterns/algorithm.js'
-import { reduceAroundRing } from '../patterns/reduce-around-ring.js'
+import { reduceAroundRing } from '../patterns/rank-operations.js'
 
 /**
  * A reduce-scatter around a ring: the blocks for a rank start at the rank after it and gather a contribution at every

@@ -3,10 +3,14 @@ import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { type ParameterTable, parameterized } from '../patterns/parameterized.js'
 import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
 import { boxExtents, boxOf, lineExtents } from './box.js'
-import { allreduceAlong, bcastAlong, reduceToRootAlong } from './compose-along.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
-import { gatherAlong } from './gather-along.js'
-import { reduceScatterAlong } from './reduce-along.js'
+import {
+  allreduceAlong,
+  bcastAlong,
+  gatherAlong,
+  reduceScatterAlong,
+  reduceToRootAlong,
+} from './gather-along.js'
 import { mixedWays, ringWays } from './ring-way.js'
 import type { GatherWay } from './way.js'
 

@@ -3,8 +3,7 @@ import type { Exchange } from '../../calls/exchange/exchange.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import type { CommTable } from '../table/distributed-table.js'
 import { mergeRows, type RowWidth, rowWord, type SplitRows, sortRows } from './rows.js'
-import type { SplitCall, SplitParent } from './split-call.js'
-import type { SplitMeter } from './split-meter.js'
+import type { SplitCall, SplitMeter, SplitParent } from './split-call.js'
 
 /**
  * The data that a group of processes has collected: all their rows, sorted, and the context counter that each process

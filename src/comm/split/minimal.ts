@@ -6,8 +6,7 @@ import { evenBounds, type SliceBounds } from '../table/slice-service.js'
 import { splitBySorting } from './parallel-sort.js'
 import { exchangeSteps, subrange } from './process-group.js'
 import { countRows, type RowWidth, type SplitRows, sortRows } from './rows.js'
-import type { AwaitingAlgorithm } from './split-call.js'
-import type { SplitMeter } from './split-meter.js'
+import type { AwaitingAlgorithm, SplitMeter } from './split-call.js'
 
 /**
  * Splits in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all rows

@@ -13,8 +13,7 @@ import { exchangeSteps, subgroup } from './process-group.js'
 import { rowsBetween, type SplitRows } from './rows.js'
 import { hostsIn, type Item, itemsIn, type Slice } from './runs.js'
 import { scratchBytes, sortRuns } from './sort-runs.js'
-import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
-import type { SplitMeter } from './split-meter.js'
+import type { AwaitingAlgorithm, SplitCall, SplitMeter, SplitPart } from './split-call.js'
 import { type SorterLayout, sorterLayout } from './split-plan.js'
 import {
   abandonTable,

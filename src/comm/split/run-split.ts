@@ -9,7 +9,7 @@ import type {
   SplitPart,
   SplitRequest,
 } from './split-call.js'
-import { SplitMeter } from './split-meter.js'
+import { SplitMeter } from './split-call.js'
 import type { SplitAlgorithmName, SplitPlan } from './split-plan.js'
 
 type Sorting = Exclude<SplitAlgorithmName, 'conventional'>

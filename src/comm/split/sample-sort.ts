@@ -14,8 +14,7 @@ import {
   rowsBetween,
   type SplitRows,
 } from './rows.js'
-import type { AwaitingAlgorithm } from './split-call.js'
-import type { SplitMeter } from './split-meter.js'
+import type { AwaitingAlgorithm, SplitMeter } from './split-call.js'
 
 /**
  * Splits like `parallel-sort`, with splitters from regular samples instead of a search

@@ -1,7 +1,7 @@
 import { sizeClass } from '../../base/bytes.js'
 import { joinWork, type SharedWork } from '../../base/turn.js'
-import { machineFacts } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
+import { machineFacts } from '../../machine/machine-text.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { RecentObjects } from '../plan/plan-cache.js'
 import type { AutoStrategy, Choice, ChosenOperation } from './auto.js'

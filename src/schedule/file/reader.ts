@@ -29,13 +29,16 @@ import {
 } from './checked-values.js'
 import type { FormatVersion } from './header.js'
 import {
+  type BlockRun,
   blocksIn,
+  RankRows,
   readScheduleHeader,
   type ScheduleFileHeader,
+  type SlotTerm,
+  SpecificationRows,
   type TopologyFacts,
   topologyFactsIn,
 } from './header.js'
-import { type BlockRun, RankRows, type SlotTerm, SpecificationRows } from './specification-rows.js'
 
 /**
  * Reads a schedule line by line: pass every line to `line`, then call `schedule` or `slice`. Blank lines are skipped;

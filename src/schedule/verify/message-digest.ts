@@ -1,4 +1,4 @@
-import { MultisetDigest } from '../../base/multiset-digest.js'
+import { MultisetDigest } from '../../base/hash.js'
 import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank } from '../walk.js'
 

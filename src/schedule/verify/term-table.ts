@@ -1,4 +1,4 @@
-import { mixed } from '../../base/multiset-digest.js'
+import { mixed } from '../../base/hash.js'
 import { rangeAt } from '../../base/search.js'
 import type { Specification } from '../specification.js'
 

@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import { MultisetDigest } from '../../base/multiset-digest.js'
+import { MultisetDigest } from '../../base/hash.js'
 import { indexIn } from '../../base/search.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'

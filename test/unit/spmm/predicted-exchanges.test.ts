@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { predictExchanges } from '../../../src/spmm/predicted-exchanges.js'
+import { predictExchanges } from '../../../src/spmm/fastest-exchange.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 
 describe('predictExchanges', () => {

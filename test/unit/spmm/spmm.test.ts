@@ -4,10 +4,16 @@ import { compressTriplets, type SparseMatrix, topologyFromMatrix } from 'rankwea
 import { describe, expect, it } from 'vitest'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
-import { type DenseMatrix, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
+import {
+  type DenseMatrix,
+  maxRelativeError,
+  randomRows,
+  rowsOfDense,
+  serialProduct,
+  toDense,
+} from '../../../src/spmm/dense-matrix.js'
 import { joinRows, rowsOfMatrix, sliceRows } from '../../../src/spmm/matrix-rows.js'
 import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
-import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
 import { localBlock, multiplyRows, panelColumns, sourcesOf } from '../../../src/spmm/sparse-product.js'
 import { refusal } from '../../support/refusal.js'
 

@@ -8,7 +8,7 @@ import {
   isGrouped,
   similarTo,
 } from '../../../../src/neighborhood/choose/candidates.js'
-import { type Found, localSearch } from '../../../../src/neighborhood/choose/local-search.js'
+import { type Found, localSearch } from '../../../../src/neighborhood/choose/choose-strategy.js'
 import type { Simulated } from '../../../../src/neighborhood/choose/simulated.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'

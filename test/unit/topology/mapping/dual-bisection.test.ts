@@ -3,7 +3,7 @@ import { buildTopology, mapTopology, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
 import { bisect, refinedBisection } from '../../../../src/topology/mapping/bisection.js'
-import { byDualBisection, nearOrder } from '../../../../src/topology/mapping/dual-bisection.js'
+import { byDualBisection, nearOrder } from '../../../../src/topology/mapping/objective-problems.js'
 import {
   exchangedAmounts,
   integerAmounts,

@@ -12,9 +12,14 @@ import {
 import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
 import { checkDecisionGrid } from '../../../../src/tuning/models/read-tuning-file.js'
 import { gridTree } from '../../../../src/tuning/models/tuning-file.js'
-import { growBoostedTrees, predictBoosted } from '../../../../src/tuning/online/boosted-trees.js'
 import { GridSelection, tunedLogic, tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
-import { type GridLearning, learnGrid, type TimedCall } from '../../../../src/tuning/online/learn-grid.js'
+import {
+  type GridLearning,
+  growBoostedTrees,
+  learnGrid,
+  predictBoosted,
+  type TimedCall,
+} from '../../../../src/tuning/online/learn-grid.js'
 import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
 
 const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
