@@ -21,9 +21,9 @@ const onlyFor: Readonly<Record<string, string>> = {
 }
 
 function rowOf(algorithm: Algorithm): string[] {
-  const { id, catalogue } = algorithm
-  if (catalogue === undefined) throw new Error(`${id} has no entry in the catalogue`)
-  const { phases, messages, sent = '', serves, source = '' } = catalogue
+  const { id, catalog } = algorithm
+  if (catalog === undefined) throw new Error(`${id} has no entry in the catalog`)
+  const { phases, messages, sent = '', serves, source = '' } = catalog
   const ranks = ranksServed(algorithm)
   const published = source.replace(new RegExp(`${tablesOf},? `), '')
   return [

@@ -1,6 +1,6 @@
 import { smallestOf } from '../../src/base/search.js'
 import { TunedCalls, tunedSegments } from '../../src/calls/plan/tuned-calls.js'
-import { modelledAlgorithmOf } from '../../src/cost/models/modelled-algorithms.js'
+import { modeledAlgorithmOf } from '../../src/cost/models/modeled-algorithms.js'
 import { predictUs } from '../../src/cost/models/predict.js'
 import type { CostModel } from '../../src/cost/models/terms.js'
 import type { CommContext } from '../../src/messages/process/comm-context.js'
@@ -205,7 +205,7 @@ function fastestBy({ settings }: MeasuredData, model: CostModel) {
   return (call: TuningCall): number => {
     const times = settings.map(({ algorithm, parameters: { segment } }) => {
       const ranks = callProcesses(call)
-      if ((modelledAlgorithmOf(algorithm).refuses?.(ranks) ?? null) !== null) return Number.POSITIVE_INFINITY
+      if ((modeledAlgorithmOf(algorithm).refuses?.(ranks) ?? null) !== null) return Number.POSITIVE_INFINITY
       const cut = segment === undefined || segment === 0 ? {} : { segmentBytes: segment }
       return predictUs(algorithm, model, { ranks, bytes: call.bytes, ...cut })
     })

@@ -4,7 +4,7 @@
  *
  * @module rankweave/models
  */
-export type { ModelledCall } from '../cost/models/check-input.js'
+export type { ModeledCall } from '../cost/models/check-input.js'
 export {
   type Clos,
   type CongestedCost,

@@ -9,7 +9,7 @@
 // algorithms of collectives
 
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
-export type { Algorithm, CatalogueEntry, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
+export type { Algorithm, CatalogEntry, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
 export type { RankOperations } from '../collective/patterns/rank-operations.js'
 export { scheduleOf } from '../collective/patterns/schedule-of.js'
 export {

@@ -1,10 +1,10 @@
 import { parseAlgorithm } from '../collective/algorithm-text.js'
-import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../cost/models/modeled-algorithms.js'
 import { predictUs } from '../cost/models/predict.js'
 import type { CostModel } from '../cost/models/terms.js'
 import { RankweaveError } from '../errors.js'
-import { formatMachine } from '../machine/machine-text.js'
 import type { Machine } from '../machine/machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import { profileOf } from '../machine/network.js'
 import type { Level } from '../machine/profile.js'
 import { measurementLimits } from '../tuning/measured/measurement.js'
@@ -33,7 +33,7 @@ interface FormulaOptions {
  */
 export function formulaMeter({ profile, level, parametersOf: model, segments }: FormulaOptions): Meter {
   let call: TuningCall | undefined
-  const withFormula = new Set(modelledAlgorithms.map(({ id }) => id))
+  const withFormula = new Set(modeledAlgorithms.map(({ id }) => id))
   return {
     source: { kind: 'formula', name: model.model, machine: `${profile}, level ${level}` },
     isComputed: true,

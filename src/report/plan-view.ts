@@ -1,7 +1,7 @@
 import { requireOptions } from '../base/known-options.js'
 import { wrongValue } from '../errors.js'
-import { formatMachine } from '../machine/machine-text.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import type { Plan, PlanStatistics } from '../neighborhood/plan/plan.js'
 import { plan as makePlan, planStatistics } from '../neighborhood/plan/plan.js'
 import { opKind, type Parameters, type Schedule } from '../schedule/ir.js'

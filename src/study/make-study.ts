@@ -8,8 +8,8 @@ import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-a
 import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { checkMachine } from '../machine/check-machine.js'
-import { formatMachine } from '../machine/machine-text.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import { profileOf, profileOrigin, profileRemark } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
 import {

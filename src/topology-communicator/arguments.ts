@@ -2,8 +2,8 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { givenOptions } from '../base/option-table.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
-import { formatMachine } from '../machine/machine-text.js'
 import { isMachine, type Machine } from '../machine/machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
 import {
   type AutoStrategy,

@@ -1,7 +1,7 @@
 import { type CostModel, predictUs } from 'rankweave/models'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { modelledAlgorithms } from '../../src/cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../../src/cost/models/modeled-algorithms.js'
 
 // The formulas of Pjesivac-Grbovic 2007, tables 4.2 to 4.11, in its letters and as printed, against those of
 // the library. They differ where the page of cost models lists a correction, and nowhere else.
@@ -388,7 +388,7 @@ function isEqualAnyway(id: string, name: string, P: number): boolean {
 }
 
 test('the formulas are those of the tables, and sums of them', () => {
-  const others = modelledAlgorithms.filter(({ id }) => printed[id] === undefined)
+  const others = modeledAlgorithms.filter(({ id }) => printed[id] === undefined)
   expect(Object.keys(printed)).toHaveLength(34)
   expect(others.map(({ id }) => id).sort()).toEqual([
     'allgather-binomial',
@@ -414,7 +414,7 @@ test('the formulas are those of the tables, and sums of them', () => {
 
 test('LogP is LogGP with G = 0', () => {
   const base = { latencyNs: 2100, overheadNs: 1600, gapNs: 2300, reduceNsPerByte: 0.5 }
-  for (const { id } of modelledAlgorithms) {
+  for (const { id } of modeledAlgorithms) {
     const call = { ranks: id.endsWith('two-proc') ? 2 : 16, bytes: 4096, segmentBytes: 512 }
     const logP = predictUs(id, { model: 'logp', ...base }, call)
     expect([id, logP]).toEqual([id, predictUs(id, { model: 'loggp', nsPerByte: 0, ...base }, call)])

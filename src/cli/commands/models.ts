@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
-import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import { networkCollectives, predictNetwork } from '../../cost/models/network-cost.js'
 import { type ModelPrediction, predictAlgorithms } from '../../cost/models/predict.js'
 import type { CostModel } from '../../cost/models/terms.js'
@@ -48,10 +48,10 @@ import type { Reporter } from '../output/reporter.js'
 import { columns, type ResultColumn } from '../output/result-rows.js'
 import type { AddCommand } from './command.js'
 
-const modelled = [...new Set(modelledAlgorithms.map(({ collective }) => collective))]
+const modeled = [...new Set(modeledAlgorithms.map(({ collective }) => collective))]
 
 const help = `
-COLLECTIVE is one of ${modelled.join(', ')}.
+COLLECTIVE is one of ${modeled.join(', ')}.
 BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
 others. --model takes the parameters that a paper prints, in nanoseconds and nanoseconds per byte, instead of a profile:
 hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. --model vote names the

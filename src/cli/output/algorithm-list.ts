@@ -4,7 +4,7 @@ import { algorithmOf, algorithms, type ServedCalls, servedCalls } from '../../co
 import { tunedOfText, tunedParameters } from '../../collective/open-mpi-settings.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import { table } from './result-rows.js'
 
 const callsOf: Readonly<Record<string, ServedCalls>> = servedCalls
@@ -34,9 +34,9 @@ export function ranksServed({ id, refuses }: Algorithm): string {
 /** Returns the algorithms with the ranks that they serve, their parameters and Open MPI's equal settings. */
 export function listedAlgorithms() {
   return algorithms.map((algorithm) => {
-    const { collective, id, catalogue, parameters = {} } = algorithm
+    const { collective, id, catalog, parameters = {} } = algorithm
     return {
-      ...{ collective, id, serves: catalogue!.serves, ranks: ranksServed(algorithm) },
+      ...{ collective, id, serves: catalog!.serves, ranks: ranksServed(algorithm) },
       ...{ combines: combines(algorithm), ...callsOf[collective]! },
       parameters: Object.entries(parameters).map(
         ([name, { help, least, most, default: initial, word = name }]) => ({
@@ -76,11 +76,11 @@ function callsText({ calls, uneven, inPlace }: ServedCalls): string {
 }
 
 function rowOf(algorithm: Algorithm): readonly [string, string] {
-  const { id, catalogue } = algorithm
+  const { id, catalog } = algorithm
   const setting = tunedOfText(id)
   const [ranks, order] = [ranksServed(algorithm), combines(algorithm)]
   const facts = [
-    catalogue!.serves,
+    catalog!.serves,
     ...(ranks === '' ? [] : [`ranks: ${ranks}`]),
     ...(order === '' ? [] : [`order: ${order}`]),
     ...(setting === null ? [] : [`Open MPI: ${setting.algorithm}`]),
@@ -135,7 +135,7 @@ interface MissingAlgorithm {
 /** Returns the algorithms of `models` that `schedule` cannot write. */
 export function withoutSchedule(): MissingAlgorithm[] {
   const scheduled = new Set(algorithms.map(({ id }) => id))
-  return modelledAlgorithms
+  return modeledAlgorithms
     .filter(({ id }) => !scheduled.has(id))
     .map(({ id, collective, source }) => ({
       id,
@@ -146,9 +146,9 @@ export function withoutSchedule(): MissingAlgorithm[] {
 
 /** Returns the algorithms of `schedule` that `models` cannot predict. */
 export function withoutFormula(): MissingAlgorithm[] {
-  const modelled = new Set(modelledAlgorithms.map(({ id }) => id))
+  const modeled = new Set(modeledAlgorithms.map(({ id }) => id))
   return algorithms
-    .filter(({ id }) => !modelled.has(id))
+    .filter(({ id }) => !modeled.has(id))
     .map(({ id, collective }) => ({
       id,
       collective,

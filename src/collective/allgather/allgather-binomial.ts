@@ -13,7 +13,7 @@ import { ceilLog2 } from '../patterns/rank-operations.js'
 export const allgatherBinomial: Algorithm = {
   id: 'allgather-binomial',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (gather and broadcast)',
     phases: '2 L',
     messages: '2(P - 1)',

@@ -12,7 +12,7 @@ import { ceilLog2 } from '../patterns/rank-operations.js'
 export const allgatherBruck: Algorithm = {
   id: 'allgather-bruck',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.6 (Bruck); Bruck et al. 1997',
     phases: 'L',
     messages: 'P L',

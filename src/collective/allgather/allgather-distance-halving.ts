@@ -12,7 +12,7 @@ import { onlyPowersOfTwo } from '../patterns/check-shape.js'
 export const allgatherDistanceHalving: Algorithm = {
   id: 'allgather-distance-halving',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Sack 2011 §3.3 (recursive doubling, highest bit first)',
     phases: 'L',
     messages: 'P L',

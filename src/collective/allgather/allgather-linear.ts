@@ -9,7 +9,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const allgatherLinear: Algorithm = {
   id: 'allgather-linear',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1',
     phases: '1',
     messages: 'P(P - 1)',

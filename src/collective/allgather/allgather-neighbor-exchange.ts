@@ -11,7 +11,7 @@ import { onlyEven } from '../patterns/check-shape.js'
 export const allgatherNeighborExchange: Algorithm = {
   id: 'allgather-neighbor-exchange',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.6 (neighbor exchange)',
     phases: 'P/2',
     messages: 'P^2/2',

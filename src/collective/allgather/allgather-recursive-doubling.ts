@@ -11,7 +11,7 @@ import { onlyPowersOfTwo } from '../patterns/check-shape.js'
 export const allgatherRecursiveDoubling: Algorithm = {
   id: 'allgather-recursive-doubling',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.6 (recursive doubling)',
     phases: 'L',
     messages: 'P L',

@@ -10,7 +10,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const allgatherRing: Algorithm = {
   id: 'allgather-ring',
   collective: 'allgather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.6 (ring)',
     phases: 'P - 1',
     messages: 'P(P - 1)',

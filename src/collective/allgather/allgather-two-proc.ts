@@ -10,7 +10,7 @@ import { allgatherLinear } from './allgather-linear.js'
 export const allgatherTwoProc: Algorithm = {
   id: 'allgather-two-proc',
   collective: 'allgather',
-  catalogue: { source: 'Open MPI `two_proc`', phases: '1', messages: '2', sent: '1', serves: 'two ranks' },
+  catalog: { source: 'Open MPI `two_proc`', phases: '1', messages: '2', sent: '1', serves: 'two ranks' },
   refuses: onlyTwo,
   emit: allgatherLinear.emit,
 }

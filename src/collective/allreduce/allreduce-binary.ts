@@ -14,7 +14,7 @@ import { reduceBinary } from '../reduce/reduce-binary.js'
 export const allreduceBinary: Algorithm = {
   id: 'allreduce-binary',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, binary)',
     phases: '2 lg C',
     messages: '2(P - 1)',

@@ -14,7 +14,7 @@ import { combineTree, refusesPieces } from '../patterns/rank-tree.js'
 export const allreduceLinear: Algorithm = {
   id: 'allreduce-linear',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, flat tree)',
     phases: '2',
     messages: '2(P - 1)',

@@ -24,7 +24,7 @@ import {
 export const allreduceRabenseifner: Algorithm = {
   id: 'allreduce-rabenseifner',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.10 (Rabenseifner); Rabenseifner 2004',
     phases: '2 lg C',
     messages: '2 C lg C',

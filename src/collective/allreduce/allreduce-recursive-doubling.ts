@@ -14,7 +14,7 @@ import { coreIndex, coreRank, coreStart, foldedRanks } from '../patterns/reduce-
 export const allreduceRecursiveDoubling: Algorithm = {
   id: 'allreduce-recursive-doubling',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.10 (recursive doubling)',
     phases: 'lg C',
     messages: 'C lg C',

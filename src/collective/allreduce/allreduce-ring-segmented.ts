@@ -13,7 +13,7 @@ import { reduceAroundRing } from '../patterns/rank-operations.js'
 export const allreduceRingSegmented: Algorithm = {
   id: 'allreduce-ring-segmented',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.10 (ring with segments)',
     phases: '2(P - 1)',
     messages: '2 P(P - 1)',

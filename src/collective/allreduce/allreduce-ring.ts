@@ -13,7 +13,7 @@ import { reduceAroundRing } from '../patterns/rank-operations.js'
 export const allreduceRing: Algorithm = {
   id: 'allreduce-ring',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.10 (ring)',
     phases: '2(P - 1)',
     messages: '2 P(P - 1)',

@@ -12,7 +12,7 @@ import { combineTree, refusesPieces } from '../patterns/rank-tree.js'
 export const allreduceSegmented: Algorithm = {
   id: 'allreduce-segmented',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     phases: '2',
     messages: '2 P(P - 1)',
     sent: '2(P - 1)/P',

@@ -12,7 +12,7 @@ import { reduceUpTree, refusesPieces, treeLevels, treePath } from '../patterns/r
 export const allreduceTree: Algorithm = {
   id: 'allreduce-tree',
   collective: 'allreduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast)',
     phases: '2 L',
     messages: '2(P - 1)',

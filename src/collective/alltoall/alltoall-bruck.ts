@@ -13,7 +13,7 @@ import { ceilLog2 } from '../patterns/rank-operations.js'
 export const alltoallBruck: Algorithm = {
   id: 'alltoall-bruck',
   collective: 'alltoall',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.7 (Bruck); Bruck et al. 1997',
     phases: 'L',
     messages: 'P L',

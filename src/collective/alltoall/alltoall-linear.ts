@@ -19,7 +19,7 @@ const parameters = {
 export const alltoallLinear: Algorithm = parameterized({
   id: 'alltoall-linear',
   collective: 'alltoall',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.7 (linear)',
     phases: '1',
     messages: 'P(P - 1)',

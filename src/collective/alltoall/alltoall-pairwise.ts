@@ -10,7 +10,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const alltoallPairwise: Algorithm = {
   id: 'alltoall-pairwise',
   collective: 'alltoall',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.7 (pairwise)',
     phases: 'P - 1',
     messages: 'P(P - 1)',

@@ -10,7 +10,7 @@ import { alltoallLinear } from './alltoall-linear.js'
 export const alltoallTwoProc: Algorithm = {
   id: 'alltoall-two-proc',
   collective: 'alltoall',
-  catalogue: { source: 'Open MPI `two_proc`', phases: '1', messages: '2', sent: '1', serves: 'two ranks' },
+  catalog: { source: 'Open MPI `two_proc`', phases: '1', messages: '2', sent: '1', serves: 'two ranks' },
   refuses: onlyTwo,
   emit: alltoallLinear.emit,
 }

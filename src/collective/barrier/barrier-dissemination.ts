@@ -11,7 +11,7 @@ import { ceilLog2, combineReceived } from '../patterns/rank-operations.js'
 export const barrierDissemination: Algorithm = {
   id: 'barrier-dissemination',
   collective: 'barrier',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.2 (Bruck)',
     phases: 'L',
     messages: 'P L',

@@ -11,7 +11,7 @@ import { combineReceived } from '../patterns/rank-operations.js'
 export const barrierDoubleRing: Algorithm = {
   id: 'barrier-double-ring',
   collective: 'barrier',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.2 (double ring)',
     phases: '2P - 1',
     messages: '2P - 1',

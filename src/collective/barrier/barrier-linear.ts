@@ -10,7 +10,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const barrierLinear: Algorithm = {
   id: 'barrier-linear',
   collective: 'barrier',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.2 (flat tree)',
     phases: '2',
     messages: '2(P - 1)',

@@ -14,7 +14,7 @@ import { coreIndex, coreRank, coreStart, foldedRanks } from '../patterns/reduce-
 export const barrierRecursiveDoubling: Algorithm = {
   id: 'barrier-recursive-doubling',
   collective: 'barrier',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.2 (recursive doubling)',
     phases: 'lg C',
     messages: 'C lg C',

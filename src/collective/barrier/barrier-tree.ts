@@ -10,7 +10,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const barrierTree: Algorithm = {
   id: 'barrier-tree',
   collective: 'barrier',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (fan-in and fan-out, tree)',
     phases: '2 L',
     messages: '2(P - 1)',

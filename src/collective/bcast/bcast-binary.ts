@@ -10,7 +10,7 @@ import { binaryTreePlace } from '../patterns/rank-tree.js'
 export const bcastBinary: Algorithm = {
   id: 'bcast-binary',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.3 (binary)',
     phases: 'lg C',
     messages: 'P - 1',

@@ -9,7 +9,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const bcastBinomial: Algorithm = {
   id: 'bcast-binomial',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.3 (binomial)',
     phases: 'L',
     messages: 'P - 1',

@@ -12,7 +12,7 @@ import { parameterized } from '../patterns/parameterized.js'
 export const bcastChain: Algorithm = parameterized({
   id: 'bcast-chain',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.3 (pipeline)',
     phases: 'P - 1',
     messages: 'P - 1',

@@ -12,7 +12,7 @@ import { parameterized } from '../patterns/parameterized.js'
 export const bcastKnomial: Algorithm = parameterized({
   id: 'bcast-knomial',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Open MPI `knomial`',
     phases: 'K',
     messages: 'P - 1',

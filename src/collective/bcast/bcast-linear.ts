@@ -9,7 +9,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const bcastLinear: Algorithm = {
   id: 'bcast-linear',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.3 (linear)',
     phases: '1',
     messages: 'P - 1',

@@ -12,7 +12,7 @@ import { ceilLog2, piecesScattered, scatterPieces } from '../patterns/rank-opera
 export const bcastScatterAllgather: Algorithm = {
   id: 'bcast-scatter-allgather',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Barnett et al. 1994; Thakur et al. 2005',
     phases: 'L + P - 1',
     messages: 'about P^2 - P L/2',

@@ -15,7 +15,7 @@ import { ceilLog2, scatterPieces } from '../patterns/rank-operations.js'
 export const bcastScatterDoubling: Algorithm = {
   id: 'bcast-scatter-doubling',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Thakur et al. 2005; Open MPI `scatter_allgather`',
     phases: 'at most 2 L + L(L - 1)/2',
     messages: 'about P L',

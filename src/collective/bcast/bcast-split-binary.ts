@@ -12,7 +12,7 @@ import { binaryTreePlace } from '../patterns/rank-tree.js'
 export const bcastSplitBinary: Algorithm = {
   id: 'bcast-split-binary',
   collective: 'bcast',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, equations 4.8 to 4.10 (split-binary)',
     phases: 'lg C + 1',
     messages: '2(P - 1)',

@@ -10,7 +10,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const exscanChain: Algorithm = {
   id: 'exscan-chain',
   collective: 'exscan',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.11 (linear)',
     phases: 'P - 1',
     messages: 'P - 1',

@@ -11,7 +11,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const exscanRecursiveDoubling: Algorithm = {
   id: 'exscan-recursive-doubling',
   collective: 'exscan',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.11 (binomial); Hillis, Steele 1986',
     phases: 'L',
     messages: 'P L - 2^L + 1',

@@ -11,7 +11,7 @@ import { prefixByTree, refusesPieces } from '../patterns/rank-tree.js'
 export const exscanTree: Algorithm = {
   id: 'exscan-tree',
   collective: 'exscan',
-  catalogue: {
+  catalog: {
     source: 'Blelloch 1990',
     phases: '2 L',
     messages: 'below 2(P - 1)',

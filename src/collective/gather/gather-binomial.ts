@@ -10,7 +10,7 @@ import { ceilLog2 } from '../patterns/rank-operations.js'
 export const gatherBinomial: Algorithm = {
   id: 'gather-binomial',
   collective: 'gather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.5 (binomial)',
     phases: 'L',
     messages: 'P - 1',

@@ -11,7 +11,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const gatherLinearSync: Algorithm = {
   id: 'gather-linear-sync',
   collective: 'gather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.5 (linear with synchronization)',
     phases: '2(P - 1)',
     messages: '2(P - 1)',

@@ -8,7 +8,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const gatherLinear: Algorithm = {
   id: 'gather-linear',
   collective: 'gather',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.5 (linear)',
     phases: '1',
     messages: 'P - 1',

@@ -40,7 +40,7 @@ export type CombinationOrder = 'tree' | 'ranks' | 'any'
  * The entry of docs/collective-algorithms.md on an algorithm. Its formulas hold for P ranks, root 0, one segment and
  * default parameters; `about`, `at most` and `below` may come first. A test compares them with schedules.
  */
-export interface CatalogueEntry {
+export interface CatalogEntry {
   /** The publication. Absent for the library's own algorithms. */
   readonly source?: string
   readonly phases: string
@@ -65,8 +65,8 @@ export interface Algorithm {
    */
   readonly id: string
   readonly collective: Collective
-  /** The entry in the catalogue; every algorithm of the library has one. */
-  readonly catalogue?: CatalogueEntry
+  /** The entry in the catalog; every algorithm of the library has one. */
+  readonly catalog?: CatalogEntry
   /** The parameters besides the shape, with bounds and defaults. Absent if there are none. */
   readonly parameters?: NamedOptions
   /** The values of all its parameters, by name, in the order of the table. */

@@ -19,7 +19,7 @@ type ParameterValues<Table extends ParameterTable> = {
 
 /** An {@link Algorithm} whose functions also take the values of its parameters. */
 export interface AlgorithmFamily<Table extends ParameterTable>
-  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath' | 'followsGrid'> {
+  extends Pick<Algorithm, 'id' | 'collective' | 'catalog' | 'isAlongPath' | 'followsGrid'> {
   readonly parameters: Table
   parts?(shape: Shape, values: ParameterValues<Table>): number
   sections?(values: ParameterValues<Table>): number

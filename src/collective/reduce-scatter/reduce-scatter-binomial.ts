@@ -15,7 +15,7 @@ import { scatterBinomial } from '../scatter/scatter-binomial.js'
 export const reduceScatterBinomial: Algorithm = {
   id: 'reduce-scatter-binomial',
   collective: 'reduce-scatter',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1 (reduce and scatter)',
     phases: '2 L',
     messages: '2(P - 1)',

@@ -14,7 +14,7 @@ import { combineReceived, receiveStaged } from '../patterns/rank-operations.js'
 export const reduceScatterPairwise: Algorithm = {
   id: 'reduce-scatter-pairwise',
   collective: 'reduce-scatter',
-  catalogue: {
+  catalog: {
     source: 'Thakur et al. 2005 (pairwise exchange)',
     phases: 'P - 1',
     messages: 'P(P - 1)',

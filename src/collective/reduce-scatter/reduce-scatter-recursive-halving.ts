@@ -14,7 +14,7 @@ import { coreIndex, foldedRanks, halvingPhases, reduceByHalving } from '../patte
 export const reduceScatterRecursiveHalving: Algorithm = {
   id: 'reduce-scatter-recursive-halving',
   collective: 'reduce-scatter',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.9 (recursive halving)',
     phases: 'lg C',
     messages: 'C lg C',

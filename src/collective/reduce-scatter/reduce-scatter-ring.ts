@@ -11,7 +11,7 @@ import { reduceAroundRing } from '../patterns/rank-operations.js'
 export const reduceScatterRing: Algorithm = {
   id: 'reduce-scatter-ring',
   collective: 'reduce-scatter',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.9 (ring)',
     phases: 'P - 1',
     messages: 'P(P - 1)',

@@ -10,7 +10,7 @@ import { combineTree, refusesPieces } from '../patterns/rank-tree.js'
 export const reduceScatterTree: Algorithm = {
   id: 'reduce-scatter-tree',
   collective: 'reduce-scatter',
-  catalogue: { phases: '1', messages: 'P(P - 1)', sent: 'P - 1', serves: 'few ranks, the default bits' },
+  catalog: { phases: '1', messages: 'P(P - 1)', sent: 'P - 1', serves: 'few ranks, the default bits' },
   order: () => 'tree',
   refuses: refusesPieces,
   emit(shape, rank, operations) {

@@ -12,7 +12,7 @@ import { binaryTreePlace } from '../patterns/rank-tree.js'
 export const reduceBinary: Algorithm = {
   id: 'reduce-binary',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.8 (binary)',
     phases: 'lg C',
     messages: 'P - 1',

@@ -12,7 +12,7 @@ import { combineReceived } from '../patterns/rank-operations.js'
 export const reduceChain: Algorithm = {
   id: 'reduce-chain',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.8 (pipeline)',
     phases: 'P - 1',
     messages: 'P - 1',

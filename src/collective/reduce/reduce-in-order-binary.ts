@@ -13,7 +13,7 @@ import { combineReceived } from '../patterns/rank-operations.js'
 export const reduceInOrderBinary: Algorithm = {
   id: 'reduce-in-order-binary',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007 §4.1.1, table 4.8 (in-order binary)',
     phases: 'lg C',
     messages: 'P - 1',

@@ -11,7 +11,7 @@ import { receiveStaged } from '../patterns/rank-operations.js'
 export const reduceLinear: Algorithm = {
   id: 'reduce-linear',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.8 (flat tree)',
     phases: '1',
     messages: 'P - 1',

@@ -24,7 +24,7 @@ import {
 export const reduceRabenseifner: Algorithm = {
   id: 'reduce-rabenseifner',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.8 (Rabenseifner); Rabenseifner 2004',
     phases: '2 lg C',
     messages: 'about C lg C + P',

@@ -11,7 +11,7 @@ import { reduceUpTree, refusesPieces } from '../patterns/rank-tree.js'
 export const reduceTree: Algorithm = {
   id: 'reduce-tree',
   collective: 'reduce',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.8 (binomial), in order',
     phases: 'L',
     messages: 'P - 1',

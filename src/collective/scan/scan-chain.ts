@@ -11,7 +11,7 @@ import { combineReceived } from '../patterns/rank-operations.js'
 export const scanChain: Algorithm = {
   id: 'scan-chain',
   collective: 'scan',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.11 (linear)',
     phases: 'P - 1',
     messages: 'P - 1',

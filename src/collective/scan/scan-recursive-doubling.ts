@@ -11,7 +11,7 @@ import { combineReceived } from '../patterns/rank-operations.js'
 export const scanRecursiveDoubling: Algorithm = {
   id: 'scan-recursive-doubling',
   collective: 'scan',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.11 (binomial); Hillis, Steele 1986',
     phases: 'L',
     messages: 'P L - 2^L + 1',

@@ -11,7 +11,7 @@ import { prefixByTree, refusesPieces, treeLevels } from '../patterns/rank-tree.j
 export const scanTree: Algorithm = {
   id: 'scan-tree',
   collective: 'scan',
-  catalogue: {
+  catalog: {
     source: 'Blelloch 1990',
     phases: '2 L',
     messages: 'below 2(P - 1)',

@@ -11,7 +11,7 @@ import { ceilLog2 } from '../patterns/rank-operations.js'
 export const scatterBinomial: Algorithm = {
   id: 'scatter-binomial',
   collective: 'scatter',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.4 (binomial)',
     phases: 'L',
     messages: 'P - 1',

@@ -8,7 +8,7 @@ import type { Algorithm } from '../patterns/algorithm.js'
 export const scatterLinear: Algorithm = {
   id: 'scatter-linear',
   collective: 'scatter',
-  catalogue: {
+  catalog: {
     source: 'Pjesivac-Grbovic 2007, table 4.4 (linear)',
     phases: '1',
     messages: 'P - 1',

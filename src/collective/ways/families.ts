@@ -1,16 +1,16 @@
 import { integerOption } from '../../base/option.js'
 import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { type ParameterTable, parameterized } from '../patterns/parameterized.js'
-import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
-import { boxExtents, boxOf, lineExtents } from './box.js'
-import { cubeWays, mostCubeWays } from './cube-way.js'
 import {
   allreduceAlong,
   bcastAlong,
   gatherAlong,
   reduceScatterAlong,
   reduceToRootAlong,
-} from './gather-along.js'
+} from './along-ways.js'
+import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
+import { boxExtents, boxOf, lineExtents } from './box.js'
+import { cubeWays, mostCubeWays } from './cube-way.js'
 import { mixedWays, ringWays } from './ring-way.js'
 import type { GatherWay } from './way.js'
 
@@ -23,7 +23,7 @@ interface WayFamily<Values> {
   /** The networks for which the ways serve, in a few words. */
   readonly serves: string
   readonly parameters: ParameterTable
-  /** The id of every algorithm, and the phases, messages and sent data of its entry in the catalogue. */
+  /** The id of every algorithm, and the phases, messages and sent data of its entry in the catalog. */
   readonly algorithms: Readonly<Record<AlongCollective, readonly [string, string, string, string]>>
   refuses(shape: Shape, values: Values): string | null
   ways(shape: Shape, values: Values): readonly GatherWay[]
@@ -134,8 +134,8 @@ function algorithmsAlong<Values extends { readonly ports: number }>(
   const { source, parameters } = family
   const common = (collective: AlongCollective, data: string) => {
     const [id, phases, messages, sent] = family.algorithms[collective]
-    const catalogue = { source, phases, messages, sent, serves: `long ${data}, ${family.serves}` }
-    return { id, collective, followsGrid: true, catalogue } as const
+    const catalog = { source, phases, messages, sent, serves: `long ${data}, ${family.serves}` }
+    return { id, collective, followsGrid: true, catalog } as const
   }
   const typed = (values: object) => values as Values & { readonly shuffle?: number }
   const functions = {

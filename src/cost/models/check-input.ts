@@ -53,7 +53,7 @@ function checkTables(values: Readonly<Record<string, unknown>>): void {
   }
 }
 
-export interface ModelledCall {
+export interface ModeledCall {
   /** The number of ranks, 1 to 2^22. */
   readonly ranks: number
   /**
@@ -64,8 +64,8 @@ export interface ModelledCall {
 }
 
 /** @throws ERR_MODEL for numbers out of range */
-export function checkCall(call: ModelledCall): void {
-  const { ranks, bytes = 0 } = Object(call) as ModelledCall
+export function checkCall(call: ModeledCall): void {
+  const { ranks, bytes = 0 } = Object(call) as ModeledCall
   requireInteger('ranks', ranks, 1, modelLimits.ranks)
   requireInteger('bytes', bytes, 0, modelLimits.bytes)
 }

@@ -28,7 +28,7 @@ export interface FormulaByModel {
 }
 
 /** An algorithm whose time is known in closed form. */
-export interface ModelledAlgorithm {
+export interface ModeledAlgorithm {
   /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
   readonly id: string
   readonly collective: Collective

@@ -3,7 +3,7 @@ import {
   doubledBlocks,
   floorLg,
   isPowerOfTwo,
-  type ModelledAlgorithm,
+  type ModeledAlgorithm,
   type Sizes,
   sum,
 } from './formulas.js'
@@ -23,7 +23,7 @@ const downBinaryTree = ({ message, gap, forward }: Terms, { P, ms }: Sizes, segm
 /** The time of one message to or from each of the others. */
 const linear = ({ message, gap }: Terms, { P, m }: Sizes): number => message(m) + (P - 2) * gap(m)
 
-export const movementFormulas: readonly ModelledAlgorithm[] = [
+export const movementFormulas: readonly ModeledAlgorithm[] = [
   // barrier
   {
     id: 'barrier-linear',

@@ -1,8 +1,8 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { checkCall, checkModel, fail, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
-import { ceilLg, evaluate, type ModelledAlgorithm, sizesOf, smoothSizesOf } from './formulas.js'
-import { modelledAlgorithmOf, modelledAlgorithms } from './modelled-algorithms.js'
+import { checkCall, checkModel, fail, type ModeledCall, modelLimits, requireInteger } from './check-input.js'
+import { ceilLg, evaluate, type ModeledAlgorithm, sizesOf, smoothSizesOf } from './formulas.js'
+import { modeledAlgorithmOf, modeledAlgorithms } from './modeled-algorithms.js'
 import {
   type CostModel,
   type HockneyTerms,
@@ -12,7 +12,7 @@ import {
   termsOf,
 } from './terms.js'
 
-export interface PredictedCall extends ModelledCall {
+export interface PredictedCall extends ModeledCall {
   /**
    * The length of a segment; data are cut into as many as needed. Default: one segment. It has no effect on algorithms
    * that cut none.
@@ -24,26 +24,26 @@ export interface PredictedCall extends ModelledCall {
  * Returns how long an algorithm takes, by formula: no schedule is made. Messages never share links, and all ranks start
  * together.
  *
- * @param id as in {@link modelledAlgorithms}
+ * @param id as in {@link modeledAlgorithms}
  * @returns microseconds; 0 for one rank
  * @throws ERR_ARGUMENT for an unknown id
  * @throws ERR_MODEL for parameters and sizes out of range, and a number of ranks that the algorithm refuses
  * @see Pjesivac-Grbovic 2007 §4.3
  */
 export function predictUs(id: string, model: CostModel, call: PredictedCall): number {
-  const algorithm = modelledAlgorithmOf(id)
+  const algorithm = modeledAlgorithmOf(id)
   checkModel(model)
   checkCall(call)
   const { ranks, bytes = 0, segmentBytes } = call
   if (segmentBytes !== undefined) requireInteger('segmentBytes', segmentBytes, 1, modelLimits.bytes)
   if (ranks === 1) return 0
-  requireModelledRanks(algorithm, ranks)
+  requireModeledRanks(algorithm, ranks)
   const sizes = sizesOf(ranks, bytes, segmentBytes ?? bytes)
   return evaluate(algorithm.time, termsOf(model), sizes) / 1000
 }
 
 /** @throws ERR_MODEL for a number of ranks that the algorithm refuses */
-function requireModelledRanks(algorithm: ModelledAlgorithm, ranks: number): void {
+function requireModeledRanks(algorithm: ModeledAlgorithm, ranks: number): void {
   const reason = algorithm.refuses?.(ranks) ?? null
   if (reason !== null) fail(`${algorithm.id}: ${reason}`)
 }
@@ -69,9 +69,9 @@ export function predictAlgorithms(
   model: CostModel,
   call: SegmentedCall,
 ): readonly ModelPrediction[] {
-  const known = modelledAlgorithms.filter((row) => row.collective === collective)
+  const known = modeledAlgorithms.filter((row) => row.collective === collective)
   if (known.length === 0) {
-    const names = [...new Set(modelledAlgorithms.map((row) => row.collective))]
+    const names = [...new Set(modeledAlgorithms.map((row) => row.collective))]
     const expected = `expected a collective with formulas among ${names.join(', ')}`
     throw wrongValue('ERR_ARGUMENT', expected, collective)
   }
@@ -79,7 +79,7 @@ export function predictAlgorithms(
   checkCall(call)
   const { ranks, bytes = 0 } = call
   return known
-    .filter(({ id }) => ranks === 1 || (modelledAlgorithmOf(id).refuses?.(ranks) ?? null) === null)
+    .filter(({ id }) => ranks === 1 || (modeledAlgorithmOf(id).refuses?.(ranks) ?? null) === null)
     .map(({ id }) => {
       const segmentBytes = optimalSegmentBytes(id, model, call)
       const timeUs = predictUs(id, model, {
@@ -233,7 +233,7 @@ export const segmentFormulas: Readonly<Record<string, SegmentFormulas>> = {
   'exscan-chain': reducingChain,
 }
 
-export interface SegmentedCall extends ModelledCall {
+export interface SegmentedCall extends ModeledCall {
   /** The unit of which segments are multiples. Default 1. */
   readonly elementBytes?: number
 }
@@ -247,13 +247,13 @@ export interface SegmentedCall extends ModelledCall {
  * @see Pjesivac-Grbovic 2007 §5.2.2
  */
 export function optimalSegmentBytes(id: string, model: CostModel, call: SegmentedCall): number | null {
-  const algorithm = modelledAlgorithmOf(id)
+  const algorithm = modeledAlgorithmOf(id)
   checkModel(model)
   checkCall(call)
   const { ranks, bytes = 0, elementBytes = 1 } = call
   requireInteger('elementBytes', elementBytes, 1, modelLimits.bytes)
   if (ranks === 1) return null
-  requireModelledRanks(algorithm, ranks)
+  requireModeledRanks(algorithm, ranks)
   if (algorithm.segmented !== true || bytes <= elementBytes) return null
   const terms = termsOf(model)
   const timeOf = (segmentBytes: number): number =>
@@ -280,7 +280,7 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
 }
 
 function candidates(
-  { id, time }: ModelledAlgorithm,
+  { id, time }: ModeledAlgorithm,
   model: CostModel,
   terms: Terms,
   ranks: number,

@@ -4,7 +4,7 @@ import {
   type FormulaByModel,
   floorLg,
   isPowerOfTwo,
-  type ModelledAlgorithm,
+  type ModeledAlgorithm,
   sum,
 } from './formulas.js'
 import type { Terms } from './terms.js'
@@ -39,7 +39,7 @@ const combiningChain: Pick<FormulaByModel, 'hockney' | 'loggp'> = {
   },
 }
 
-export const reductionFormulas: readonly ModelledAlgorithm[] = [
+export const reductionFormulas: readonly ModeledAlgorithm[] = [
   // reduce
   {
     id: 'reduce-linear',

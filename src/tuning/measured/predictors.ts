@@ -10,7 +10,7 @@ import { checkShape } from '../../collective/patterns/check-shape.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-of.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../../cost/models/conversions.js'
-import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { modeledAlgorithmOf, modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import { predictUs } from '../../cost/models/predict.js'
 import type { CostModel } from '../../cost/models/terms.js'
 import { simulate } from '../../cost/simulate/simulate.js'
@@ -60,13 +60,13 @@ export function formulaPredictor(profile: Profile, name: FormulaName): Predictor
   }
 }
 
-const formulas = new Set(modelledAlgorithms.map(({ id }) => id))
+const formulas = new Set(modeledAlgorithms.map(({ id }) => id))
 
 function formulaUs(text: string, call: TuningCall, model: CostModel): number | null {
   const setting = parseAlgorithm(text, call.collective)
   const { id } = setting.algorithm
   const ranks = callProcesses(call)
-  if (!formulas.has(id) || (ranks > 1 && (modelledAlgorithmOf(id).refuses?.(ranks) ?? null) !== null))
+  if (!formulas.has(id) || (ranks > 1 && (modeledAlgorithmOf(id).refuses?.(ranks) ?? null) !== null))
     return null
   const { bytes } = call
   const segmentBytes =

@@ -1,5 +1,5 @@
 import { below, mulberry32 } from '../../base/random.js'
-import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { modeledAlgorithmOf, modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import { predictUs } from '../../cost/models/predict.js'
 import type { CostModel } from '../../cost/models/terms.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
@@ -318,7 +318,7 @@ export function formulaMachine(
     bytes: number,
   ) => {
     if (ranks === 1) return 0
-    if ((modelledAlgorithmOf(setting.algorithm).refuses?.(ranks) ?? null) !== null)
+    if ((modeledAlgorithmOf(setting.algorithm).refuses?.(ranks) ?? null) !== null)
       return Number.POSITIVE_INFINITY
     const { segment } = setting.parameters
     return predictUs(setting.algorithm, model, {
@@ -339,7 +339,7 @@ export function formulaMachine(
     name,
     settings: collectives.flatMap((collective) => [
       { collective, algorithm: defaultAlgorithm, parameters: {} },
-      ...modelledAlgorithms
+      ...modeledAlgorithms
         .filter((algorithm) => algorithm.collective === collective)
         .flatMap(({ id, segmented }) =>
           (segmented ? [undefined, ...segments] : [undefined]).map((segment) => ({

@@ -1,13 +1,13 @@
 import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
-import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import type { Collective } from '../../schedule/specification.js'
 import { defaultAlgorithm, type TuningSetting } from './setting.js'
 import { callProcesses, type TuningCall } from './tuning-call.js'
 
 /** The algorithms that pass segments on while others arrive. */
 const cutting: ReadonlySet<string> = new Set(
-  modelledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id),
+  modeledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id),
 )
 
 /** The values of an integer parameter that are tried, besides its default. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { countMessages } from '../../../src/schedule/walk.js'
 import { shapesOf } from '../../support/algorithm-checks.js'
 
-// What algorithms say of themselves in the catalogue, counted in their schedules.
+// What algorithms say of themselves in the catalog, counted in their schedules.
 
 const core = (ranks: number): number => 2 ** Math.floor(Math.log2(ranks))
 
@@ -43,7 +43,7 @@ function mostSent({ specification, opStart, opKind: kinds, entryStart }: Schedul
 }
 
 describe.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
-  const { phases, messages, sent = '' } = algorithm.catalogue!
+  const { phases, messages, sent = '' } = algorithm.catalog!
   const schedules = [2, 3, 5, 8, 12, 16].flatMap((ranks) =>
     shapesOf(algorithm, ranks, 1)
       .slice(0, 1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { shuffledHome, shuffleOf } from '../../../../src/collective/ways/along-ways.js'
 import { boxOf } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
-import { shuffledHome, shuffleOf } from '../../../../src/collective/ways/gather-along.js'
 import { ringWays } from '../../../../src/collective/ways/ring-way.js'
 import type { GatherWay } from '../../../../src/collective/ways/way.js'
 import { nodesOfGrid, torusGrid } from '../../../support/way-messages.js'

@@ -1,6 +1,6 @@
 import { type CostModel, type Hockney, type LogGP, type PLogP, predictUs } from 'rankweave/models'
 import { describe, expect, test } from 'vitest'
-import { modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
+import { modeledAlgorithms } from '../../../../src/cost/models/modeled-algorithms.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/predict.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 
@@ -159,7 +159,7 @@ describe('bad input is refused with ERR_MODEL:', () => {
 })
 
 test('one rank takes no time, in every algorithm', () => {
-  for (const { id } of modelledAlgorithms) {
+  for (const { id } of modeledAlgorithms) {
     expect([id, predictUs(id, grig, { ranks: 1, bytes: 100 })]).toEqual([id, 0])
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../../src/cost/models/conversions.js'
 import { evaluate, smoothSizesOf } from '../../../../src/cost/models/formulas.js'
-import { modelledAlgorithmOf, modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
+import { modeledAlgorithmOf, modeledAlgorithms } from '../../../../src/cost/models/modeled-algorithms.js'
 import {
   leastBetween,
   optimalSegmentBytes,
@@ -93,7 +93,7 @@ test('PLogP: where g is exponential, corollary 5.5 with its sign corrected', () 
   const gapNs = sizesBytes.map((size) => 1000 * Math.exp(b * Math.min(size, 2 ** 20)))
   const none = sizesBytes.map(() => 0)
   const model: PLogP = { ...affine, sizesBytes, gapNs, sendOverheadNs: none, receiveOverheadNs: none }
-  const { time } = modelledAlgorithmOf('bcast-split-binary')
+  const { time } = modeledAlgorithmOf('bcast-split-binary')
   const timeOf = (at: number) => evaluate(time, termsOf(model), smoothSizesOf(64, large, at))
   // The table is linear between its sizes, so within a percent.
   expect(Math.abs(leastBetween(sizesBytes, 1, large, timeOf) / 73_935 - 1)).toBeLessThan(0.01)
@@ -109,13 +109,13 @@ describe('closed forms are where the formula is least', () => {
     { ...tcpLogGP, gapNs: 30_000, ...memory },
     { model: 'logp', latencyNs: 2100, overheadNs: 1600, gapNs: 2300 },
   ]
-  test.each(modelledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id))('%s', (id) => {
+  test.each(modeledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id))('%s', (id) => {
     if (id === 'gather-linear-sync' || id.startsWith('allreduce-linear') || id === 'allreduce-tree') return
     for (const model of models) {
       for (const ranks of [2, 3, 4, 7, 64, 500]) {
         const bytes = 2 ** 20
         const terms = termsOf(model)
-        const { time } = modelledAlgorithmOf(id)
+        const { time } = modeledAlgorithmOf(id)
         const smooth = (at: number): number => evaluate(time, terms, smoothSizesOf(ranks, bytes, at))
         const points = Array.from({ length: 40 }, (_, i) => 2 ** (i / 2))
         const least = smooth(leastBetween(points, 1, bytes, smooth))
@@ -137,7 +137,7 @@ test('PLogP: no length on a dense grid is better than what the search finds, wha
       return value
     })
   }
-  const segmented = modelledAlgorithms.filter((row) => row.segmented).map(({ id }) => id)
+  const segmented = modeledAlgorithms.filter((row) => row.segmented).map(({ id }) => id)
   for (let draw = 0; draw < 3; draw++) {
     const model: PLogP = {
       ...{ model: 'plogp', latencyNs: 20_000 * random(), sizesBytes, gapNs: rising(4000 * random()) },
@@ -165,7 +165,7 @@ test.each<[string, CostModel]>([
   ['LogGP of Grig', { ...mxLogGP, reduceNsPerByte: 0.5 }],
 ])('%s: no number of equal segments is faster than what is recommended', (_, model) => {
   const bytes = 65_536
-  for (const { id, segmented } of modelledAlgorithms) {
+  for (const { id, segmented } of modeledAlgorithms) {
     if (segmented !== true || id === 'gather-linear-sync' || /^allreduce-(linear|tree)/.test(id)) continue
     for (const ranks of [4, 7, 64]) {
       const call = { ranks, bytes }

@@ -1,6 +1,5 @@
 import { wrongValue } from '../../errors.js'
-import type { Collective } from '../../schedule/specification.js'
-import { ceilLg, evaluate, type Formula, isPowerOfTwo, type ModelledAlgorithm, sum } from './formulas.js'
+import { ceilLg, evaluate, type Formula, isPowerOfTwo, type ModeledAlgorithm, sum } from './formulas.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 
@@ -64,7 +63,7 @@ const doublingUnfolded: Formula = ({ step }, { P, m }) =>
     return step(2 ** k * m) + (upper > 0 ? k * step(upper * m) : 0)
   })
 
-const composedFormulas: readonly ModelledAlgorithm[] = [
+const composedFormulas: readonly ModeledAlgorithm[] = [
   {
     id: 'barrier-tree',
     collective: 'barrier',
@@ -184,27 +183,12 @@ const composedFormulas: readonly ModelledAlgorithm[] = [
 ]
 
 const rows = [...movementFormulas, ...reductionFormulas, ...composedFormulas]
-const byId: ReadonlyMap<string, ModelledAlgorithm> = new Map(rows.map((row) => [row.id, row]))
-
-/** An algorithm whose time is known in closed form. */
-interface ModelledAlgorithmInfo {
-  /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
-  readonly id: string
-  readonly collective: Collective
-  /** The place in Pjesivac-Grbovic 2007 where the formula is printed, or the parts of which it is composed. */
-  readonly source: string
-  /** Whether segments change its time. */
-  readonly segmented: boolean
-}
+const byId: ReadonlyMap<string, ModeledAlgorithm> = new Map(rows.map((row) => [row.id, row]))
 
 /** All algorithms with a formula, by collective. */
-export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freeze(
-  [...new Set(rows.map(({ collective }) => collective))].flatMap((collective) =>
-    rows
-      .filter((row) => row.collective === collective)
-      .map(({ id, source, segmented = false }) => ({ id, collective, source, segmented })),
-  ),
-)
+export const modeledAlgorithms: readonly ModeledAlgorithm[] = [
+  ...new Set(rows.map(({ collective }) => collective)),
+].flatMap((collective) => rows.filter((row) => row.collective === collective))
 
 /**
  * Returns the row of an id, which is without settings: formulas are for the defaults of parameters, and calls give the
@@ -212,7 +196,7 @@ export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freez
  *
  * @throws ERR_ARGUMENT naming the known ids, or reporting that these settings have no formula
  */
-export function modelledAlgorithmOf(id: string): ModelledAlgorithm {
+export function modeledAlgorithmOf(id: string): ModeledAlgorithm {
   const row = byId.get(id)
   if (row !== undefined) return row
   const family = typeof id === 'string' ? id.split(':', 1)[0]! : ''
