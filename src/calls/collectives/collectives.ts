@@ -24,7 +24,7 @@ import {
 } from './options.js'
 import { ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
-import { intoFor, type Reduction, type ReductionName, reductionOf } from './reduction.js'
+import { intoFor, type ReductionName, reductionOf } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
@@ -89,10 +89,12 @@ export function reduce<R>(
   return attempt(form, comm, 'reduce', options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
-    const newCall = (reduction: Reduction) =>
-      new ReduceCall(state, reduction, root, methodOf('reduce', options, state))
-    const given = { name: 'reduce', data, op, options, root, isRoot: rank === root } as const
-    return joinReduction(form, seat, given, newCall)
+    const received = rank === root ? options : undefined
+    const again = joinAgain(form, seat, 'reduce', root, data, op, options, received)
+    if (again !== undefined) return again
+    const { reduction, contribution } = reductionOf('reduce', data, op, received)
+    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options, state)).check()
+    return form.join(seat, call, contribution, options)
   })
 }
 
@@ -116,10 +118,12 @@ function startAllreduce<R>(
   options?: ReductionOptions,
 ): R {
   return attempt(form, comm, 'allreduce', options, (seat) => {
+    const again = joinAgain(form, seat, 'allreduce', undefined, data, op, options, options)
+    if (again !== undefined) return again
     const { state } = seat
-    const newCall = (reduction: Reduction) =>
-      new AllreduceCall(state, reduction, methodOf('allreduce', options, state))
-    return joinReduction(form, seat, { name: 'allreduce', data, op, options }, newCall)
+    const { reduction, contribution } = reductionOf('allreduce', data, op, options)
+    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options, state)).check()
+    return form.join(seat, call, contribution, options)
   })
 }
 
@@ -182,49 +186,40 @@ export function reduceScatter<R>(
 ): R {
   return attempt(form, comm, 'reduceScatter', options, (seat) => {
     const { state } = seat
-    const newCall = (reduction: Reduction) => {
-      requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
-      const counts = blockCounts(reduction.countElems, state.size, options?.counts)
-      const method = methodOf('reduce-scatter', options, state)
-      return new ReduceScatterCall(state, reduction, counts, options?.counts === undefined, method)
-    }
-    return joinReduction(form, seat, { name: 'reduceScatter', data, op, options }, newCall)
+    const again = joinAgain(form, seat, 'reduceScatter', undefined, data, op, options, options)
+    if (again !== undefined) return again
+    const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
+    requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
+    const counts = blockCounts(reduction.countElems, state.size, options?.counts)
+    const method = methodOf('reduce-scatter', options, state)
+    const isEqual = options?.counts === undefined
+    const call = new ReduceScatterCall(state, reduction, counts, isEqual, method).check()
+    return form.join(seat, call, contribution, options)
   })
 }
 
-/** The arguments of one rank of a reduction. */
-interface ReductionArguments {
-  readonly name: ReductionName
-  readonly data: unknown
-  readonly op: unknown
-  readonly options: ReductionOptions | undefined
-  /** The root that all ranks pass, and whether this rank is the root; only of a `reduce`. */
-  readonly root?: number
-  readonly isRoot?: boolean
-}
-
 /**
- * Joins with the reduction that was opened last if this rank makes the same one; otherwise with a new call.
+ * Joins with the reduction that was opened last, or returns undefined if this rank makes another one. It takes its
+ * arguments one by one, because most calls end here, and an object or function for each rank would cost more than they.
  *
- * @param newCall describes the call that these arguments make
+ * @param received the options that say where this rank's result goes; undefined if it gets none
  */
-function joinReduction<R, P>(
+function joinAgain<R>(
   form: Form<R>,
   seat: Seat<CollectiveContext>,
-  { name, data, op, options, root, isRoot }: ReductionArguments,
-  newCall: (reduction: Reduction) => ReductionCall<P>,
-): R {
-  const received = isRoot === false ? undefined : options
+  name: ReductionName,
+  root: number | undefined,
+  data: unknown,
+  op: unknown,
+  options: ReductionOptions | undefined,
+  received: ReductionOptions | undefined,
+): R | undefined {
   const last = form.mayReuse ? seat.state.collectives.reusableCall() : undefined
-  if (last instanceof ReductionCall && last.isRepeatedBy(name, root, options)) {
-    const elements = last.elementsOf(data, op)
-    if (elements !== undefined) {
-      requireFixed(elements)
-      return form.join(seat, last, { data: elements, into: intoFor(data, received) }, options)
-    }
-  }
-  const { reduction, contribution } = reductionOf(name, data, op, received)
-  return form.join(seat, newCall(reduction).check(), contribution, options)
+  if (!(last instanceof ReductionCall) || !last.isRepeatedBy(name, root, options)) return undefined
+  const elements = last.elementsOf(data, op)
+  if (elements === undefined) return undefined
+  requireFixed(elements)
+  return form.join(seat, last, { data: elements, into: intoFor(data, received) }, options)
 }
 
 export function scan<R>(
@@ -237,8 +232,11 @@ export function scan<R>(
 ): R {
   return attempt(form, comm, name, options, (seat) => {
     const { state } = seat
-    const newCall = (reduction: Reduction) => new ScanCall(state, reduction, methodOf(name, options, state))
-    return joinReduction(form, seat, { name, data, op, options }, newCall)
+    const again = joinAgain(form, seat, name, undefined, data, op, options, options)
+    if (again !== undefined) return again
+    const { reduction, contribution } = reductionOf(name, data, op, options)
+    const call = new ScanCall(state, reduction, methodOf(name, options, state)).check()
+    return form.join(seat, call, contribution, options)
   })
 }
 

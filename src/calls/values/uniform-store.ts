@@ -17,6 +17,7 @@ import {
   copyWords,
   elementsOver,
   newWords,
+  setWords,
   smallWords,
   type Words,
   wordsPerElement,
@@ -38,58 +39,51 @@ export class UniformStore implements ProgramStore {
   /** The wire code of the elements. */
   readonly type: number
   /** Whether the length is known. Until then the store has no values, and the length counts as 0. */
-  isKnown = false
-  countElems = 0
+  isKnown: boolean
+  countElems: number
   /** The number of words of every value. */
-  width = 0
+  width: number
   /** Value v is `width` words from `v * width` on. */
   words: Words
   /** The memory of `words`, viewed as elements. */
   elements: TypedArray
   readonly #program: ProcessProgram
-  #bytes: Uint8Array = noBytes
-  #frames: readonly PackedFrame[] = []
-  #landings: readonly Uint8Array[] = []
+  #bytes: Uint8Array
+  #frames: readonly PackedFrame[]
+  #landings: readonly Uint8Array[]
+  /** The views of values that have been combined or delivered, so that later runs allocate none. */
+  readonly #views: TypedArray[]
   /** The operation of a program that combines. */
   #op: ReadyOperation | undefined
   #combiner: Combiner<unknown> | undefined
-  /** The views of values that have been combined or delivered, so that later runs allocate none. */
-  readonly #views: TypedArray[] = []
 
   /** @param countElems null if this process does not know it */
   constructor(program: ProcessProgram, type: number, countElems: number | null) {
+    // V8 compiles the copy loops for a constant width as long as nothing assigns it twice.
+    const values = valuesOf(program, type, countElems ?? 0)
     this.#program = program
     this.type = type
-    this.words = newWords(elementSizeBytes(type), 0)
-    this.elements = elementsOver(type, this.words)
-    if (countElems !== null) this.#allocate(countElems)
+    this.isKnown = countElems !== null
+    this.countElems = values.countElems
+    this.width = values.width
+    this.words = values.words
+    this.elements = values.elements
+    this.#bytes = values.bytes
+    this.#frames = values.frames
+    this.#landings = countElems === null ? [] : values.landings
+    this.#views = new Array(program.valueTerm.length)
   }
 
-  #allocate(countElems: number): void {
-    const { valueTerm, send, receive } = this.#program
-    const sizeBytes = elementSizeBytes(this.type)
-    const width = countElems * wordsPerElement(sizeBytes)
-    checkTotal(valueTerm.length * width)
+  #learn(countElems: number): void {
+    const values = valuesOf(this.#program, this.type, countElems)
     this.isKnown = true
-    this.countElems = countElems
-    this.width = width
-    this.words = newWords(sizeBytes, valueTerm.length * width)
-    this.elements = elementsOver(this.type, this.words)
-    const bytes = bytesOf(this.words)
-    this.#bytes = bytes
-    const valueBytes = countElems * sizeBytes
-    this.#frames = Array.from(send.peer, (_, frame) => {
-      const values = send.value.subarray(send.valueStart[frame], send.valueStart[frame + 1])
-      if (areConsecutive(values)) {
-        const first = values.length === 0 ? 0 : values[0] * valueBytes
-        return { words: null, bytes: bytes.subarray(first, first + values.length * valueBytes) }
-      }
-      const words = newWords(sizeBytes, values.length * width)
-      return { words, bytes: bytesOf(words) }
-    })
-    this.#landings = Array.from(receive.peer, (_, frame) =>
-      bytes.subarray(receive.valueStart[frame] * valueBytes, receive.valueStart[frame + 1] * valueBytes),
-    )
+    this.countElems = values.countElems
+    this.width = values.width
+    this.words = values.words
+    this.elements = values.elements
+    this.#bytes = values.bytes
+    this.#frames = values.frames
+    this.#landings = values.landings
   }
 
   /** Whether it is small enough to be retained for a later run. */
@@ -144,7 +138,7 @@ export class UniformStore implements ProgramStore {
     if (values > 0 && !this.isKnown) {
       const countElems = arrived.byteLength / values / elementSizeBytes(this.type)
       if (!Number.isInteger(countElems)) throw misfit(peer[frame], 1, arrived.byteLength / values)
-      this.#allocate(countElems)
+      this.#learn(countElems)
     }
     const landing = this.#landings[frame] ?? noBytes
     if (landing.byteLength !== arrived.byteLength) throw misfit(peer[frame], values, arrived.byteLength)
@@ -159,6 +153,29 @@ export class UniformStore implements ProgramStore {
     if (op.kind === 'kernel') op.kernel(out, a, b)
     else (out as Float64Array).set(this.#combiner!.combine(a, false, b, false) as Float64Array)
   }
+}
+
+/** The memory of values of one length, and the frames in it. */
+function valuesOf({ valueTerm, send, receive }: ProcessProgram, type: number, countElems: number) {
+  const sizeBytes = elementSizeBytes(type)
+  const width = countElems * wordsPerElement(sizeBytes)
+  checkTotal(valueTerm.length * width)
+  const words = newWords(sizeBytes, valueTerm.length * width)
+  const bytes = bytesOf(words)
+  const valueBytes = countElems * sizeBytes
+  const frames = Array.from(send.peer, (_, frame): PackedFrame => {
+    const values = send.value.subarray(send.valueStart[frame], send.valueStart[frame + 1])
+    if (areConsecutive(values)) {
+      const first = values.length === 0 ? 0 : values[0] * valueBytes
+      return { words: null, bytes: bytes.subarray(first, first + values.length * valueBytes) }
+    }
+    const packed = newWords(sizeBytes, values.length * width)
+    return { words: packed, bytes: bytesOf(packed) }
+  })
+  const landings = Array.from(receive.peer, (_, frame) =>
+    bytes.subarray(receive.valueStart[frame] * valueBytes, receive.valueStart[frame + 1] * valueBytes),
+  )
+  return { countElems, width, words, elements: elementsOver(type, words), bytes, frames, landings }
 }
 
 /** A frame to send. @param words the memory in which its values are packed; null if they lie side by side */
@@ -227,14 +244,18 @@ export function fillRankSlots(
   target: Words,
 ): void {
   requireIntact(target)
-  // Empty values leave a buffer as it is.
-  if (width === 0) return
   const begin = start[rank]
   const end = start[rank + 1]
-  if (width > 1)
+  if (width === 1 && isDense) for (let k = begin; k < end; k++) target[k - begin] = words[value[k]]
+  else if (width >= setWords)
     for (let k = begin; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
-  else if (isDense) for (let k = begin; k < end; k++) target[k - begin] = words[value[k]]
-  else for (let k = begin; k < end; k++) target[slot[k]] = words[value[k]]
+  else {
+    for (let k = begin; k < end; k++) {
+      const from = value[k] * width
+      const to = slot[k] * width
+      for (let i = 0; i < width; i++) target[to + i] = words[from + i]
+    }
+  }
 }
 
 /**

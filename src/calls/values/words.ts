@@ -28,7 +28,7 @@ export function newWords(elementSizeBytes: number, count: number): Words {
 export const smallWords = 96
 
 /** Copies of fewer words are faster by a loop than by `set` of a `subarray`. */
-const setWords = 96
+export const setWords = 96
 
 export function copyWords(from: Words, fromAt: number, to: Words, toAt: number, count: number): void {
   if (count >= setWords) to.set(from.subarray(fromAt, fromAt + count), toAt)

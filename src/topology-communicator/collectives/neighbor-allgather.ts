@@ -23,10 +23,11 @@ import {
 } from '../../messages/datatype/elements.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import { chosenNeighborhood } from '../plan/chosen.js'
+import type { NeighborProgram } from '../plan/neighbor-program.js'
 import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
 import { boundElements, checkInto, contributionOf, NeighborCall } from './neighbor-call.js'
 import { NeighborRequest } from './neighbor-request.js'
-import { publishedAllgather } from './published-allgather.js'
+import { type BoundBlocks, publishedAllgather } from './published-allgather.js'
 import { checkedTune, initOptions, type NeighborInitOptions, tuneText } from './tune-options.js'
 import { type BlockLayoutOptions, blockLayoutOptions, VaryingCall } from './varying-blocks.js'
 
@@ -177,25 +178,7 @@ class NeighborAllgather extends NeighborCall<Blocks> {
 
   override bindTo(by: Neighborhood, all: readonly Blocks[], init?: Exchange): BoundProgram {
     const plan = by.operation('neighbor-allgather')
-    if (init !== undefined) {
-      const store = new UniformStore(plan.program, this.#type, this.countElems)
-      const { sends, receives } = this.wordsOf(all)
-      return {
-        plan,
-        store,
-        fill() {
-          const { words, width } = store
-          for (let v = 0; v < sends.length; v++) {
-            requireIntact(sends[v])
-            copyWords(sends[v], 0, words, v * width, width)
-          }
-        },
-        deliver() {
-          for (let i = 0; i < receives.length; i++) fillRankSlots(plan.slots, i, store, receives[i])
-          return filled
-        },
-      }
-    }
+    if (init !== undefined) return boundToBuffers(plan, this.#type, this.countElems, this.wordsOf(all))
     const store = plan.takeStore(this.#type, this.countElems)
     return {
       plan,
@@ -232,6 +215,32 @@ class NeighborAllgather extends NeighborCall<Blocks> {
       sends: all.map(({ elements }) => wordViewOf(elements)),
       receives: all.map(({ into }) => wordViewOf(into!)),
     }
+  }
+}
+
+/** Binds the memory of buffers, so that a start makes no view of them. */
+function boundToBuffers(
+  plan: NeighborProgram,
+  type: number,
+  countElems: number,
+  { sends, receives }: Pick<BoundBlocks, 'sends' | 'receives'>,
+): BoundProgram {
+  const { program, slots } = plan
+  const store = new UniformStore(program, type, countElems)
+  return {
+    plan,
+    store,
+    fill() {
+      const { words, width } = store
+      for (let v = 0; v < sends.length; v++) {
+        requireIntact(sends[v])
+        copyWords(sends[v], 0, words, v * width, width)
+      }
+    },
+    deliver() {
+      for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+      return filled
+    },
   }
 }
 

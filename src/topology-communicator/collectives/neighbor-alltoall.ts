@@ -104,7 +104,6 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
   readonly #name: CollectiveName
   readonly #localRanks: Int32Array
   readonly #type: number
-  readonly #results: RankResults
 
   /** @param count the elements of a block as far as the rank knows */
   constructor(
@@ -122,7 +121,6 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
     this.#name = name
     this.#localRanks = localRanks
     this.#type = type
-    this.#results = new RankResults(type)
   }
 
   /** Returns the bytes of a block; null if no rank here knows. @throws ERR_COLLECTIVE_MISMATCH */
@@ -139,6 +137,8 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
     const plan = by.operation('neighbor-alltoall')
     const count = this.#countOf(all)
     const isReused = init === undefined && count !== null
+    // Every rank describes the call, and one of them runs it.
+    const copies = new RankResults(this.#type)
     const store = isReused
       ? plan.takeStore(this.#type, count)
       : new UniformStore(plan.program, this.#type, count)
@@ -149,7 +149,7 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
       fill: () => fillBlocks(plan, all, store),
       deliver: () => {
         const results: (TypedArray | RankFailure)[] = new Array(all.length)
-        for (let i = 0; i < all.length; i++) results[i] = this.#result(by, plan, store, i, all[i])
+        for (let i = 0; i < all.length; i++) results[i] = this.#result(by, plan, store, copies, i, all[i])
         return results
       },
     }
@@ -177,6 +177,7 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
     by: Neighborhood,
     { program, slots }: NeighborProgram,
     store: UniformStore,
+    copies: RankResults,
     i: number,
     { count, into }: EqualBlocks,
   ): TypedArray | RankFailure {
@@ -187,7 +188,7 @@ class EqualAlltoall extends NeighborCall<EqualBlocks> {
       if (failure !== undefined) return failure
     }
     const target = into ?? newArray(this.#type, size)
-    if (store.isKnown) this.#results.fill(slots, i, store, target, size, !by.isGrid)
+    if (store.isKnown) copies.fill(slots, i, store, target, size, !by.isGrid)
     return target
   }
 }

@@ -22,7 +22,7 @@ import { largestOfAll } from './neighbor-request.js'
 const locationStep = 64
 
 /** The blocks that the ranks of a process bind. They have one length on all ranks. */
-interface BoundBlocks {
+export interface BoundBlocks {
   readonly blockBytes: number
   /** The number of words of a block. */
   readonly width: number

@@ -40,13 +40,13 @@ export class NeighborProgram extends PlannedProgram {
    * in their order.
    */
   readonly ownSlot: Int32Array | null
+  readonly slots: SlotList
   /**
    * The plan, retained for as long as the neighborhood, so that other processes of this address space find it. Null for
    * a part.
    */
   readonly plan: CachedPlan | null
   readonly #traffic: NeighborTraffic
-  #slots: SlotList | undefined
 
   constructor(
     program: ProcessProgram,
@@ -56,14 +56,9 @@ export class NeighborProgram extends PlannedProgram {
   ) {
     super(program)
     this.ownSlot = ownSlot
+    this.slots = slotList(program)
     this.plan = plan
     this.#traffic = traffic
-  }
-
-  /** The slots, rank by rank. */
-  get slots(): SlotList {
-    this.#slots ??= slotList(this.program)
-    return this.#slots
   }
 
   /** Returns the block in its rank's send buffer of a value that the i-th hosted rank contributes. */
