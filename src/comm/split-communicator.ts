@@ -1,15 +1,13 @@
 import { requireWaitOptions, type WaitOptions } from '../base/abort.js'
 import { hashIntegers } from '../base/hash.js'
-import { type RepeatedCalls, repeated } from '../calls/collectives/together.js'
 import type { Exchange } from '../calls/exchange/exchange.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
-import { gathered } from '../calls/matching/collective-engine.js'
 import type { CollectiveName } from '../calls/signature.js'
 import { wrongValue } from '../errors.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
-import { type ColorAndKey, PackedRows, type PlannedSplit, type SplitRequest } from './split/split-call.js'
+import type { ColorAndKey, PlannedSplit, SplitRequest } from './split/split-call.js'
 import {
   checkSplitOptions,
   planSplit,
@@ -29,35 +27,7 @@ export function split<H>(
   key: number,
   options?: SplitOptions,
 ): Promise<H | null> {
-  const ownColor = checkColor(color)
-  const ownKey = checkKey(key)
-  if (repeated !== undefined && options === undefined && takesRow(repeated, comm, make, ownColor, ownKey))
-    return gathered
-  return callSplit(comm, make, 'split', { color: ownColor, key: ownKey }, options)
-}
-
-/** Takes the arguments of the next rank of a `together` whose ranks all split without options. */
-function takesRow<H>(
-  repeated: RepeatedCalls,
-  comm: CommHandle,
-  make: MakeHandle<H>,
-  color: number,
-  key: number,
-): boolean {
-  const place = repeated.count
-  if (!repeated.isNext(comm)) return false
-  if (place === 0) beginRows(repeated, comm.seat().state, make)
-  const rows = repeated.packed
-  if (!(rows instanceof PackedRows)) return false
-  rows.color[place] = color
-  rows.key[place] = key
-  repeated.count = place + 1
-  return true
-}
-
-function beginRows<H>(repeated: RepeatedCalls, state: CommState, make: MakeHandle<H>): void {
-  const { call } = plannedSplit(state, make, 'split', undefined)
-  repeated.begin(call, new PackedRows(state.localRanks.length))
+  return callSplit(comm, make, 'split', { color: checkColor(color), key: checkKey(key) }, options)
 }
 
 export function splitType<H>(
@@ -98,25 +68,21 @@ function plannedSplit<H>(
   checkSplitOptions(options, count)
   const plan = planSplit(state.size, count, options)
   const agreed = splitAgreement.words(options)
-  const call: CollectiveCall<ColorAndKey | PackedRows, unknown> = {
+  const call: CollectiveCall<ColorAndKey, unknown> = {
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,
-    run: (rows, exchange) => run(state, make, plan, requestOf(rows), exchange),
+    run: (rows, exchange) => {
+      const color = new Int32Array(rows.length)
+      const key = new Int32Array(rows.length)
+      for (let i = 0; i < rows.length; i++) {
+        color[i] = rows[i].color
+        key[i] = rows[i].key
+      }
+      return run(state, make, plan, { color, key }, exchange)
+    },
   }
   state.plannedSplit = { name, isSame: splitAgreement.sameAs(options), plan, call }
   return state.plannedSplit
-}
-
-function requestOf(rows: readonly (ColorAndKey | PackedRows)[]): SplitRequest {
-  if (rows[0] instanceof PackedRows) return rows[0]
-  const color = new Int32Array(rows.length)
-  const key = new Int32Array(rows.length)
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i] as ColorAndKey
-    color[i] = row.color
-    key[i] = row.key
-  }
-  return { color, key }
 }
 
 function run<H>(

@@ -102,25 +102,16 @@ async function refusal({ returned, k }: NotGathered, worldRank: number): Promise
  */
 export let repeated: RepeatedCalls | undefined
 
-/** The contributions of all ranks here in a few arrays, without an object for each. */
-export interface Packed {
-  /** Returns the only contribution of a call of all ranks. */
-  whole(): unknown
-  /** Returns what a single rank passes. */
-  of(localIndex: number): unknown
-}
-
-/** Calls of ranks, from the first on, that repeat the last call of their communicator, or a barrier or split. */
+/** Calls of ranks, from the first on, that repeat the last call of their communicator or a barrier. */
 export class RepeatedCalls {
   /** How many ranks have called so. */
   count = 0
-  /** What they pass if it is packed. */
-  packed: Packed | undefined
   readonly #state: CollectiveContext
   readonly #comms: ArrayLike<unknown>
   #call: AnyCall | undefined
   /** What the ranks pass, by local index; undefined if they pass nothing. */
   #contributions: readonly unknown[] | undefined
+  #numbers: PackedNumbers | undefined
   #op: unknown
 
   constructor(state: CollectiveContext, comms: ArrayLike<unknown>) {
@@ -150,17 +141,6 @@ export class RepeatedCalls {
     return true
   }
 
-  /** Whether this is the handle of the next rank. */
-  isNext(comm: Handle): boolean {
-    return comm === this.#comms[this.count]
-  }
-
-  /** Begins a call whose contributions are packed: each rank writes its own at place `count`, and increments `count`. */
-  begin(call: AnyCall, packed: Packed): void {
-    this.#call = call
-    this.packed = packed
-  }
-
   /**
    * Takes an allreduce of a number, which needs no array, or of the arrays that were checked in the call before; see
    * {@link takeBarrier}.
@@ -171,10 +151,9 @@ export class RepeatedCalls {
     if (count === 0) {
       if (!this.#beginsAllreduce(op, options)) return false
     } else if (op !== this.#op || !(this.#call instanceof AllreduceCall)) return false
-    const { packed } = this
-    if (packed instanceof PackedNumbers) {
+    if (this.#numbers !== undefined) {
       if (typeof data !== 'number' || options !== undefined) return false
-      packed.numbers[count] = data
+      this.#numbers.numbers[count] = data
     } else {
       const last = this.#contributions![count] as ReduceContribution
       if (data !== last.data || options?.into !== last.into) return false
@@ -188,7 +167,7 @@ export class RepeatedCalls {
     const call = this.#state.collectives.reusableCall()
     if (!(call instanceof AllreduceCall)) return false
     const { length } = this.#comms
-    if (options === undefined && call.takesNumbers(op)) this.packed = new PackedNumbers(length)
+    if (options === undefined && call.takesNumbers(op)) this.#numbers = new PackedNumbers(length)
     else {
       const last = call.lastArrays(op)
       if (last?.length !== length || !call.isMethod(options)) return false
@@ -205,27 +184,30 @@ export class RepeatedCalls {
     if (count === 0) return undefined
     const { collectives } = this.#state
     const call = this.#call!
-    const { packed } = this
+    const numbers = this.#numbers
     // Ranks that are at different calls join one by one, with what each passes.
     if (count === this.#comms.length && collectives.isEven)
-      return { call, contributions: packed === undefined ? this.#contributions : [packed.whole()] }
+      return { call, contributions: numbers === undefined ? this.#contributions : [numbers.whole()] }
     for (let i = 0; i < count; i++)
-      collectives.call(i, call, (packed === undefined ? this.#contributions?.[i] : packed.of(i)) as never)
+      collectives.call(i, call, (numbers === undefined ? this.#contributions?.[i] : numbers.of(i)) as never)
     return undefined
   }
 }
 
-class PackedNumbers implements Packed {
+/** The numbers of all ranks here in one array. */
+class PackedNumbers {
   readonly numbers: Float64Array
 
   constructor(ranks: number) {
     this.numbers = new Float64Array(ranks)
   }
 
+  /** Returns the only contribution of a call of all ranks. */
   whole(): ReduceContribution {
     return { data: this.numbers, into: undefined, numbers: this.numbers }
   }
 
+  /** Returns what a single rank passes. */
   of(localIndex: number): ReduceContribution {
     return { data: Float64Array.of(this.numbers[localIndex]), into: undefined }
   }

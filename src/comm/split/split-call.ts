@@ -1,4 +1,3 @@
-import type { Packed } from '../../calls/collectives/together.js'
 import { type Exchange, ForwardedExchange } from '../../calls/exchange/exchange.js'
 import type { CollectiveCall } from '../../calls/matching/collective-call.js'
 import type { CollectiveName } from '../../calls/signature.js'
@@ -71,31 +70,12 @@ export interface ColorAndKey {
   readonly key: number
 }
 
-/** The arguments of ranks that split together. */
-export class PackedRows implements SplitRequest, Packed {
-  readonly color: Int32Array
-  readonly key: Int32Array
-
-  constructor(ranks: number) {
-    this.color = new Int32Array(ranks)
-    this.key = new Int32Array(ranks)
-  }
-
-  whole(): SplitRequest {
-    return this
-  }
-
-  of(localIndex: number): ColorAndKey {
-    return { color: this.color[localIndex], key: this.key[localIndex] }
-  }
-}
-
 /** The last split called on a communicator. Ranks that pass the same options share its plan and its call. */
 export interface PlannedSplit {
   readonly name: CollectiveName
   readonly isSame: (options: SplitOptions | undefined) => boolean
   readonly plan: SplitPlan
-  readonly call: CollectiveCall<ColorAndKey | PackedRows, unknown>
+  readonly call: CollectiveCall<ColorAndKey, unknown>
 }
 
 export interface PhaseCost {
