@@ -10,6 +10,8 @@ import { uniformDistance } from '../topology/mapping/placed-graph.js'
 import { requireAmounts } from '../topology/mapping/weighted-graph.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { ReorderOptions } from './arguments.js'
+import type { HostedLists } from './distributed/hosted-lists.js'
+import { nodeOfRank, type RankHosts } from './distributed/hosted-lists.js'
 import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
 import {
   type MovedContext,
@@ -17,8 +19,6 @@ import {
   movedContext,
   moveVertices,
 } from './distributed/move-vertices.js'
-import type { OwnLists } from './distributed/own-lists.js'
-import { nodeOfRank, type RankHosts } from './distributed/own-lists.js'
 import { nodesInCommunicator, placementOf } from './plan/placement.js'
 
 /** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
@@ -83,7 +83,7 @@ export interface Moved extends MovedContext, MovedVertices {}
 export async function movedRanks(
   state: CommState,
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   { isWeighted, reorder, hosts }: PartsToMove,
 ): Promise<Moved | null> {
   const { objective = 'pairs' } = reorder

@@ -14,13 +14,13 @@ import { planFromNeighbors } from './distributed/distributed-plan.js'
 import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
 import {
+  type HostedLists,
   namedRanks,
   nodeOfRank,
-  type OwnLists,
   type RankHosts,
   type RankPlacement,
   rankHosts,
-} from './distributed/own-lists.js'
+} from './distributed/hosted-lists.js'
 import type { PlacedPart, TopologyOrPlan } from './plan/neighborhood.js'
 import { nodesInCommunicator, placementOf } from './plan/placement.js'
 import { cachedTopology } from './plan/topology-cache.js'
@@ -79,7 +79,7 @@ export async function topologyOrPlan(
 
 async function planOfPart(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   strategy: Strategy | AutoStrategy,
   where: RankPlacement,
 ): Promise<PlacedPart> {

@@ -23,8 +23,8 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { combineAll, firstFailure } from './agreed-plan.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
-import type { RankPlacement } from './own-lists.js'
-import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
+import type { RankPlacement } from './hosted-lists.js'
+import { distinctBut, type HostedLists, namedRanks, numberedTopology } from './hosted-lists.js'
 import { planOfRoute } from './route-plan.js'
 
 // Steps of the exchange.
@@ -41,7 +41,7 @@ const totalsStep = 300
  */
 export async function planFromNeighbors(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   strategy: Strategy,
   where: RankPlacement,
 ): Promise<PlanOfRanks> {
@@ -59,7 +59,7 @@ export async function planFromNeighbors(
 /** Returns the plan, or why this process has none; null when another process has failed. */
 async function partOf(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   strategy: Strategy,
   where: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
@@ -72,7 +72,7 @@ async function partOf(
   return planOfRoute(exchange, lists, routeOf, header, where)
 }
 
-function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {
+function directPlan(lists: HostedLists, ranks: number): PlanOfRanks {
   const rankOf = namedRanks(lists)
   const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
   const schedule = directSchedule(numberedTopology(rankOf, lists), own)
@@ -81,7 +81,7 @@ function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {
 
 async function combiningPlan(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   strategy: CommonNeighbor,
   { ranks, nodeOf, hosts }: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
@@ -122,7 +122,7 @@ async function combiningPlan(
 }
 
 function viewsOf(
-  { localRanks, hosted }: OwnLists,
+  { localRanks, hosted }: HostedLists,
   nodeOf: ((rank: number) => number) | null,
 ): RankNeighbors[] {
   return Array.from(localRanks, (rank, i) => {
@@ -198,7 +198,7 @@ const pairsStep = 400
  */
 export async function routeFacts(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   needs: StrategyKind<never>['routeNeeds'],
   { ranks, nodesOfAll }: RankPlacement,
 ): Promise<RouteFacts> {
@@ -220,7 +220,7 @@ function ranksAlone(ranks: number): ProcessTopology {
 /** Builds the topology with one edge between the first ranks of each pair of different nodes that has any edge. */
 async function edgesOfNodes(
   exchange: Exchange,
-  { localRanks, hosted }: OwnLists,
+  { localRanks, hosted }: HostedLists,
   nodeOf: Int32Array,
 ): Promise<ProcessTopology> {
   const firstOf = new Map<number, number>()

@@ -6,7 +6,7 @@ import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-pat
 import { RankweaveError } from '../../errors.js'
 import { endsDiffer, oneSidedEdge } from '../../topology/process-topology.js'
 import { combineAll } from './agreed-plan.js'
-import type { OwnLists } from './own-lists.js'
+import type { HostedLists } from './hosted-lists.js'
 
 // Steps of the exchange; an allgather takes up to 32.
 const digestStep = 400
@@ -22,7 +22,7 @@ const verdictStep = 420
  */
 export async function compareEnds(
   exchange: Exchange,
-  { localRanks, hosted }: OwnLists,
+  { localRanks, hosted }: HostedLists,
 ): Promise<{ readonly agree: boolean; readonly edges: number }> {
   const digest = new MultisetDigest()
   let edges = 0
@@ -61,7 +61,7 @@ export async function compareEnds(
  */
 export async function findOneSidedEdge(
   exchange: Exchange,
-  { localRanks, hosted }: OwnLists,
+  { localRanks, hosted }: HostedLists,
   processOf: (rank: number) => number,
 ): Promise<RankweaveError | null> {
   const edgesTo: number[][] = Array.from({ length: exchange.count }, () => [])

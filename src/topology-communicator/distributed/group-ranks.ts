@@ -16,7 +16,7 @@ import {
   type RankPattern,
 } from '../../topology/grouping/grouping-messages.js'
 import { GroupingRank } from '../../topology/grouping/grouping-rank.js'
-import type { RankHosts } from './own-lists.js'
+import type { RankHosts } from './hosted-lists.js'
 
 export interface HostedGrouping {
   /** The patterns of the hosted ranks, in their order; null after a failure of this process or another. */

@@ -18,7 +18,7 @@ import {
 } from '../../topology/mapping/clusters.js'
 import type { MappingObjective } from '../../topology/mapping/objectives.js'
 import { combineAll } from './agreed-plan.js'
-import type { OwnLists, RankPlacement } from './own-lists.js'
+import type { HostedLists, RankPlacement } from './hosted-lists.js'
 
 /** Bounds of what process 0 gathers. */
 export interface MappingBounds {
@@ -70,7 +70,7 @@ const leastDegree = 4
  */
 export async function mapInParts(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   parts: PartsToMap,
   bounds: MappingBounds,
 ): Promise<MappedClusters | null> {
@@ -177,7 +177,7 @@ interface EdgePeers {
 /** @param processOf returns the process of a rank that the lists name */
 function edgePeers(
   me: number,
-  { hosted }: OwnLists,
+  { hosted }: HostedLists,
   { named }: PartGraph,
   processOf: (rank: number) => number,
 ): EdgePeers {

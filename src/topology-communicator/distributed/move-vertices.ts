@@ -11,8 +11,8 @@ import { runSplit } from '../../comm/split/run-split.js'
 import type { SplitPart } from '../../comm/split/split-call.js'
 import { planSplit } from '../../comm/split/split-plan.js'
 import type { AdjacentEdges } from './gather-lists.js'
+import type { HostedLists } from './hosted-lists.js'
 import type { MappedClusters } from './map-in-parts.js'
-import type { OwnLists } from './own-lists.js'
 
 /** The step of the exchange; distinct from those of the mapping and of the split. */
 const listsStep = 3_100
@@ -22,7 +22,7 @@ export interface MovedVertices {
   /** The vertex in the place of every rank of the parent here, by local index. */
   readonly vertexAt: Int32Array
   /** The lists of those vertices, ascending. */
-  readonly lists: OwnLists
+  readonly lists: HostedLists
 }
 
 /**
@@ -31,7 +31,7 @@ export interface MovedVertices {
  */
 export async function moveVertices(
   exchange: Exchange,
-  { localRanks, hosted }: OwnLists,
+  { localRanks, hosted }: HostedLists,
   { clusters, slotOf, firstOf }: MappedClusters,
   isWeighted: boolean,
 ): Promise<MovedVertices> {

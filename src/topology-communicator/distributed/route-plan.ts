@@ -8,8 +8,8 @@ import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
 import { deliveryTrees, type Moves } from '../../neighborhood/strategies/delivery-trees.js'
 import { type RouteHeader, scheduleOfMoves } from '../../neighborhood/strategies/route-schedule.js'
 import type { Route } from '../../neighborhood/strategies/strategy-kind.js'
-import type { RankHosts } from './own-lists.js'
-import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
+import type { RankHosts } from './hosted-lists.js'
+import { distinctBut, type HostedLists, namedRanks, numberedTopology } from './hosted-lists.js'
 
 /** The step of the exchange; a relay takes up to 31. */
 const movesStep = 600
@@ -27,7 +27,7 @@ const moveWords = 5
  */
 export async function planOfRoute(
   exchange: Exchange,
-  lists: OwnLists,
+  lists: HostedLists,
   routeOf: () => Route,
   header: RouteHeader,
   { ranks, hosts }: { readonly ranks: number; readonly hosts: RankHosts },
@@ -60,7 +60,7 @@ export async function planOfRoute(
 }
 
 /** Whether a copy fills some slot in the last phase, because of a self loop or a source that is listed again. */
-function hasCopies({ localRanks, hosted }: OwnLists): boolean {
+function hasCopies({ localRanks, hosted }: HostedLists): boolean {
   return hosted.some(({ sources }, i) => distinctBut(localRanks[i], sources).length < sources.length)
 }
 
@@ -126,7 +126,7 @@ class MovesHere {
     }
   }
 
-  plan(lists: OwnLists, hops: number, header: RouteHeader & { readonly phases: number }): PlanOfRanks {
+  plan(lists: HostedLists, hops: number, header: RouteHeader & { readonly phases: number }): PlanOfRanks {
     const words = this.#words.view()
     const count = words.length / 4
     const column = (at: number) => Int32Array.from({ length: count }, (_, m) => words[4 * m + at])
@@ -244,7 +244,7 @@ type OwnMoves = Omit<Moves, 'before'>
  *
  * @throws ERR_STRATEGY when the route leaves the ranks or does not end at the destination
  */
-function ownTrees(route: Route, { localRanks, hosted }: OwnLists, ranks: number): OwnMoves {
+function ownTrees(route: Route, { localRanks, hosted }: HostedLists, ranks: number): OwnMoves {
   const passed = new Set<number>(localRanks)
   const start = [0]
   const named = new GrowingInt32Array()

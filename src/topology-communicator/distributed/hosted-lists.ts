@@ -6,7 +6,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { AdjacentEdges } from './gather-lists.js'
 
 /** The ranks of a process, ascending, and what they passed, in the same order. */
-export interface OwnLists {
+export interface HostedLists {
   readonly localRanks: Int32Array
   readonly hosted: readonly AdjacentEdges[]
 }
@@ -15,7 +15,10 @@ export interface OwnLists {
  * Lists the ranks of a process, their neighbors and some others, ascending. Their places in the list become their
  * numbers.
  */
-export function namedRanks({ localRanks, hosted }: OwnLists, others: Iterable<Int32Array> = []): Int32Array {
+export function namedRanks(
+  { localRanks, hosted }: HostedLists,
+  others: Iterable<Int32Array> = [],
+): Int32Array {
   const named = new GrowingInt32Array()
   named.append(localRanks)
   for (const { sources, destinations } of hosted) {
@@ -39,7 +42,7 @@ function distinct(ranks: Int32Array): Int32Array {
 }
 
 /** Builds the topology with the lists of a process's ranks only, in numbers; the lists of other ranks are empty. */
-export function numberedTopology(rankOf: Int32Array, { localRanks, hosted }: OwnLists): ProcessTopology {
+export function numberedTopology(rankOf: Int32Array, { localRanks, hosted }: HostedLists): ProcessTopology {
   const isWeighted = hosted.some(({ sourceWeights }) => sourceWeights !== undefined)
   const own = localRanks.map((rank) => indexIn(rankOf, rank))
   const rows = (list: (edges: AdjacentEdges) => ArrayLike<number>) => {
