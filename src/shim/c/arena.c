@@ -2,8 +2,8 @@
  * Memory that the processes of a node share: each process has a region, in which it alone allocates and writes. A
  * region has lines and space behind them. Lines of one number are adjacent for all processes. They mostly serve the
  * same communicator, so the lines that a process polls share few pages. The memory is made once, in MPI_Init. After
- * that a process publishes without an agreement: it makes an entry for a communicator, and others find it by the
- * communicator's number. An entry's memory never holds anything else. So a process may read an entry that belongs
+ * that a process publishes without an agreement: it makes an entry for a communicator in its first call, and others
+ * find it by the communicator's number. An entry's memory never holds anything else. So a process may read an entry that belongs
  * to another communicator by now, and it checks the key again afterwards.
  */
 #include "shim.h"
@@ -19,15 +19,10 @@
 #include <unistd.h>
 
 enum { NAME = 64, BUCKET = 8, BUCKETS = 32, STEP = 1 << 16, TAGS = 4, FIRST_TAG = 4 };
-/* The layout of lines by number: known numbers, a bucket of keys each, entries; then the lines that can be taken. */
-enum { ENTRY = 1 + RW_COLLECTIVES, FIRST_ENTRY = 1 + BUCKETS, FIRST_FREE = FIRST_ENTRY + BUCKETS * BUCKET * ENTRY, REFUSED = 4 };
-
-typedef struct {
-  /* The last number of either kind for which the process has an entry or was refused one, plus one. */
-  uint64_t known[2];
-  uint64_t refusals; /* followed by the numbers of the first ones */
-  uint64_t refused[REFUSED];
-} head;
+/* The bits that count those that have left an entry; the number of its communicator is above them. */
+enum { LEFT = 32 };
+/* The layout of lines by number: a bucket of keys each, entries; then the lines that can be taken. */
+enum { ENTRY = 1 + RW_COLLECTIVES, FIRST_ENTRY = BUCKETS, FIRST_FREE = FIRST_ENTRY + BUCKETS * BUCKET * ENTRY };
 
 /* The units taken of the own region, and the units reserved of the file. */
 typedef struct {
@@ -40,7 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static part lines, space;
 static int file = -1;
 static uint64_t next_number[2];
-static int most_number;
+static int most_number, world_rank, world_ranks;
 static int64_t *ids; /* the system's ids of the node's processes */
 
 const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NULL; }
@@ -48,8 +43,6 @@ const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NUL
 char *rw_line_of(int process, size_t line) {
   return arena.memory + (line * (size_t)arena.processes + (size_t)process) * RW_LINE;
 }
-
-static head *head_of(int process) { return (head *)(void *)rw_line_of(process, 0); }
 
 static char *space_of_process(int process) {
   return rw_line_of(0, lines.units) + (size_t)process * space.units * RW_LINE;
@@ -189,14 +182,15 @@ static int agree(int rank, double values[7]) {
 void rw_arena_make(void) {
   static int is_made;
   double values[7];
-  int rank, code;
+  int code;
   if (is_made) return;
   is_made = 1;
   rw_settings_share();
   rw_matching_begin();
   rw_tune_share();
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (agree(rank, values) != MPI_SUCCESS || values[0] == 0) return;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+  if (agree(world_rank, values) != MPI_SUCCESS || values[0] == 0) return;
   arena.region = (size_t)values[3] / STEP * STEP;
   if (arena.region < 4 * FIRST_FREE * RW_LINE) return;
   arena.limit = (size_t)(values[1] < (double)arena.region / 16 ? values[1] : (double)arena.region / 16);
@@ -205,7 +199,7 @@ void rw_arena_make(void) {
   code = PMPI_Comm_dup(MPI_COMM_WORLD, &arena.comm);
   if (code == MPI_SUCCESS) code = PMPI_Comm_set_errhandler(arena.comm, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = PMPI_Comm_group(MPI_COMM_WORLD, &arena.world);
-  if (code == MPI_SUCCESS) code = make_node(rank, (int)values[2], values[6] > 0);
+  if (code == MPI_SUCCESS) code = make_node(world_rank, (int)values[2], values[6] > 0);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   arena.is_crowded = arena.processes > cores;
   read_tags();
@@ -215,20 +209,28 @@ void rw_arena_make(void) {
   if (!arena.is_there && arena.memory != NULL) munmap(arena.memory, arena.region * (size_t)arena.processes);
 }
 
+static uint64_t take_number(int is_child_of_world) {
+  pthread_mutex_lock(&lock);
+  uint64_t next = next_number[is_child_of_world]++;
+  pthread_mutex_unlock(&lock);
+  return next;
+}
+
 /*
  * Numbers communicators. Calls on MPI_COMM_WORLD have one order, so all processes count its children alike, also
- * processes that get none. Children of others have odd numbers: the highest that is free in all its processes.
- * Several threads might take the same one. A process of another world may have an arena where this one has none.
+ * processes that get none. Children of others have odd numbers. The first rank of each counts those that it has
+ * numbered, in any thread, so no two have the same. A process of another world may have an arena where this one has
+ * none.
  */
 int rw_arena_number(MPI_Comm old, MPI_Comm comm) {
-  const uint64_t none = UINT32_MAX;
-  uint64_t number = 2 * next_number[0];
-  if (old == MPI_COMM_WORLD) next_number[0]++;
+  uint64_t number;
+  int rank;
+  if (old == MPI_COMM_WORLD) number = 2 * take_number(1);
   else {
-    uint64_t next = arena.is_there && !arena.is_threaded ? next_number[1] : none;
-    if (PMPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS || next >= none) return -1;
-    next_number[1] = next + 1;
-    number = 2 * next + 1;
+    if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return -1;
+    if (rank == 0)
+      number = arena.is_there ? 2 * (take_number(0) * (uint64_t)world_ranks + (uint64_t)world_rank) + 1 : UINT64_MAX;
+    if (PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS) return -1;
   }
   return arena.is_there && number <= (uint64_t)most_number ? (int)number : -1;
 }
@@ -237,10 +239,13 @@ int rw_arena_tag(int number, int collective, int is_apart) {
   return FIRST_TAG + number * TAGS + collective * 2 + is_apart;
 }
 
-/* Children of the world and others fill all buckets in turn. */
-static int bucket_of(int number) { return number / 2 % BUCKETS; }
+/* Children of the world fill all buckets in turn, and so do those that a process numbers. */
+static int bucket_of(int number) {
+  int place = number / 2;
+  return (number % 2 == 0 ? place : place / world_ranks + place % world_ranks) % BUCKETS;
+}
 
-static uint64_t *keys_of(int process, int bucket) { return (uint64_t *)(void *)rw_line_of(process, (size_t)(1 + bucket)); }
+static uint64_t *keys_of(int process, int bucket) { return (uint64_t *)(void *)rw_line_of(process, (size_t)bucket); }
 
 static rw_entry *entry_of(int process, int number, int i) {
   return (rw_entry *)(void *)rw_line_of(process, (size_t)(FIRST_ENTRY + (bucket_of(number) * BUCKET + i) * ENTRY));
@@ -251,7 +256,6 @@ uint64_t *rw_entry_consumed(const rw_entry *entry, int collective) {
 }
 
 rw_entry *rw_entry_make(int number) {
-  head *own = head_of(arena.process);
   uint64_t *key = keys_of(arena.process, bucket_of(number));
   rw_entry *made = NULL;
   pthread_mutex_lock(&lock);
@@ -260,13 +264,9 @@ rw_entry *rw_entry_make(int number) {
     made = entry_of(arena.process, number, i);
     memset(made, 0, sizeof *made);
     for (int c = 0; c < RW_COLLECTIVES; c++) *rw_entry_consumed(made, c) = 0;
+    made->left = (uint64_t)number << LEFT;
     __atomic_store_n(&key[i], (uint64_t)number + 1, __ATOMIC_RELEASE);
   }
-  if (made == NULL) {
-    if (own->refusals < REFUSED) own->refused[own->refusals] = (uint64_t)number;
-    __atomic_store_n(&own->refusals, own->refusals + 1, __ATOMIC_RELEASE);
-  }
-  __atomic_store_n(&own->known[number % 2], (uint64_t)number + 1, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&lock);
   return made;
 }
@@ -291,17 +291,16 @@ void rw_entry_remove(int number) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-int rw_entry_is_known(int process, int number) {
-  return __atomic_load_n(&head_of(process)->known[number % 2], __ATOMIC_ACQUIRE) > (uint64_t)number;
+/* By now the memory may be that of another communicator's entry: then its number differs. */
+void rw_entry_leave(int process, int number) {
+  rw_entry *entry = rw_entry_find(process, number);
+  uint64_t left = entry == NULL ? 0 : __atomic_load_n(&entry->left, __ATOMIC_RELAXED);
+  while (entry != NULL && left >> LEFT == (uint64_t)number &&
+         !__atomic_compare_exchange_n(&entry->left, &left, left + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
 }
 
-int rw_entry_may_be_refused(int process, int number) {
-  const head *theirs = head_of(process);
-  uint64_t refusals = __atomic_load_n(&theirs->refusals, __ATOMIC_ACQUIRE);
-  if (refusals > REFUSED) return 1;
-  while (refusals > 0 && theirs->refused[refusals - 1] != (uint64_t)number) refusals--;
-  return refusals > 0;
-}
+unsigned rw_entry_left(const rw_entry *entry) { return (unsigned)__atomic_load_n(&entry->left, __ATOMIC_ACQUIRE); }
 
 char *rw_space_of(int process, size_t unit) { return space_of_process(process) + unit * RW_LINE; }
 

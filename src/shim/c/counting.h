@@ -38,7 +38,6 @@ typedef enum {
   X(RW_DEVICE, "buffers are in the memory of a device")                             \
   X(RW_FORM, "the library has no plans for this function")                          \
   X(RW_NO_MEMORY, "processes share no memory")                                      \
-  X(RW_THREADS, "ranks cannot number it with MPI_THREAD_MULTIPLE")                  \
   X(RW_OTHER_TOOL, "another tool intercepts functions that complete requests")      \
   X(RW_UNKNOWN, "no plan is known for the communicator")                            \
   X(RW_WRONG, "MPI refuses the arguments")                                          \
@@ -61,8 +60,6 @@ typedef struct rw_plan rw_plan;
 void rw_count(rw_state *state, rw_function function, rw_outcome outcome);
 /* Returns why all calls on a communicator are left to MPI; 0 if they are not. */
 rw_outcome rw_why_left(const rw_state *state);
-/* Returns why no rank publishes the blocks of a communicator that is not left to MPI. */
-rw_outcome rw_why_unpublished(void);
 /* Prints the lines of a communicator, when it is freed or at the end. */
 void rw_report_state(const rw_state *state);
 /* Reports a plan file that is not used. */

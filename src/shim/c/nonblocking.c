@@ -62,7 +62,7 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function, l
   if (state->settings.records > 0) rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
   /* Other ranks publish, and cannot know that this rank has no memory to read. */
-  if ((why == RW_NO_PLAN || why == RW_THREADS) && state->publishers == NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
+  if (why == RW_NO_PLAN && state->publishers == NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return leave(state, function, why, c, request, by_library);
   rw_buffer from, to;
   int code = rw_call_buffers(c, function, &from, &to);

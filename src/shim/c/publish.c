@@ -69,7 +69,15 @@ static size_t space_units(const rw_publisher *p, int kind) {
   return (size_t)places_of[p->collective][kind] * p->blocks * units_of(p, kind);
 }
 
+/* The sources of both collectives are the same. */
+static void leave_sources(const rw_publishers *all) {
+  const rw_publisher *p = all->each[0].is_made > 0 ? &all->each[0] : &all->each[1];
+  for (int i = 0; p->is_made > 0 && i < p->sources; i++) rw_entry_leave(p->source[i].process, all->number);
+}
+
 static void free_all(rw_publishers *all) {
+  if (all->entry != NULL) rw_entry_remove(all->number);
+  leave_sources(all);
   for (int c = 0; c < RW_COLLECTIVES; c++) {
     rw_publisher *p = &all->each[c];
     if (p->ring != 0) rw_lines_give(p->ring, p->ring_lines);
@@ -82,27 +90,28 @@ static void free_all(rw_publishers *all) {
     free(p->is_behind);
     free(p->copy);
   }
-  if (all->entry != NULL) rw_entry_remove(all->number);
   free(all);
 }
 
 /*
- * Returns whether a reader is done. A process makes its entries in the order of numbers, so a known entry that is
- * missing was removed.
+ * Returns whether readers are done: those that have an entry have consumed all calls, and as many as have none have
+ * left. Those that had left before have none. So if there are no more, none of them is only late with its entry.
  */
-static int is_done(const rw_publisher *p, rw_end *reader) {
-  if (!rw_entry_is_known(reader->process, p->number)) return 0;
-  const rw_entry *entry = rw_entry_find(reader->process, p->number);
-  uint64_t calls = entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(entry, p->collective), __ATOMIC_ACQUIRE);
-  if (entry != NULL && calls >= p->started) return 1;
-  return rw_entry_find(reader->process, p->number) == NULL && !rw_entry_may_be_refused(reader->process, p->number);
+static int have_read(const rw_publisher *p) {
+  unsigned left = rw_entry_left(p->entry), without = 0;
+  for (int i = 0; i < p->readers; i++) {
+    const rw_entry *entry = rw_entry_find(p->reader[i].process, p->number);
+    uint64_t calls = entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(entry, p->collective), __ATOMIC_ACQUIRE);
+    if (entry != NULL && calls >= p->started) continue;
+    if (rw_entry_find(p->reader[i].process, p->number) != NULL) return 0;
+    without++;
+  }
+  return without == left;
 }
 
 static int are_done(rw_publishers *all) {
-  if (all->entry == NULL) return 1;
-  for (int c = 0; c < RW_COLLECTIVES; c++)
-    for (int i = 0; all->each[c].started > 0 && i < all->each[c].readers; i++)
-      if (!is_done(&all->each[c], &all->each[c].reader[i])) return 0;
+  for (int c = 0; all->entry != NULL && c < RW_COLLECTIVES; c++)
+    if (all->each[c].started > 0 && !have_read(&all->each[c])) return 0;
   return 1;
 }
 
@@ -124,12 +133,7 @@ void rw_publishers_open(rw_publishers *all, MPI_Comm comm, int number) {
   if (closed != NULL) sweep();
   all->comm = comm;
   all->number = number;
-  if (number < 0) return;
-  all->entry = rw_entry_make(number);
-  for (int c = 0; c < RW_COLLECTIVES; c++) {
-    all->each[c].number = number;
-    all->each[c].entry = all->entry;
-  }
+  for (int c = 0; c < RW_COLLECTIVES; c++) all->each[c].number = number;
 }
 
 void rw_publishers_close(rw_publishers *all) {
@@ -211,6 +215,12 @@ static void pair(rw_end *ends, int count) {
   }
 }
 
+static void make_entry(rw_publishers *all) {
+  if (!all->has_entry) all->entry = rw_entry_make(all->number);
+  all->has_entry = 1;
+  for (int c = 0; c < RW_COLLECTIVES; c++) all->each[c].entry = all->entry;
+}
+
 rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   const rw_arena *arena = rw_arena_of_process();
   rw_publishers *all = state->publishers;
@@ -228,8 +238,12 @@ rw_publisher *rw_publisher_make(const rw_state *state, int collective) {
   if (collective == RW_ALLTOALL && state->lists.is_parallel) pair(p->source, p->all_sources);
   p->blocks = collective == RW_ALLGATHER ? 1 : (size_t)p->readers;
   PMPI_Group_free(&group);
-  return p->is_made > 0 ? p : NULL;
+  if (p->is_made < 0) return NULL;
+  make_entry(all);
+  return p;
 }
+
+rw_outcome rw_why_unpublished(void) { return rw_arena_of_process() == NULL ? RW_NO_MEMORY : RW_NO_PLAN; }
 
 int rw_publisher_is_shared(const rw_publisher *publisher) { return publisher->is_shared; }
 

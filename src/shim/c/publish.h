@@ -87,6 +87,7 @@ struct rw_publishers {
   MPI_Comm comm;
   int number, is_closed;
   int users; /* number of exchanges */
+  int has_entry; /* or was refused one, in the first call */
   rw_entry *entry;
   rw_publisher each[RW_COLLECTIVES];
 };

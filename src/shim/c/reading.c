@@ -51,16 +51,22 @@ static int receive_message(rw_exchange *x, const rw_end *source, int is_apart) {
   return 1;
 }
 
+static int has_message(const rw_exchange *x, const rw_end *source) {
+  int is_there = 0, tag = rw_arena_tag(x->publisher->number, x->publisher->collective, 0);
+  int code = PMPI_Iprobe(source->rank, tag, rw_arena_of_process()->comm, &is_there, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && is_there;
+}
+
 /*
- * Reads a message from a process that was refused an entry: it sends only messages, and what it has sent cannot be
- * removed before it is read.
+ * Reads a message. A source without an entry has not come yet, or was refused one and sends only messages. It makes
+ * its entry before it sends, and removes none whose blocks are not read.
  */
 static int read_message(rw_exchange *x, rw_end *source) {
   rw_publisher *p = x->publisher;
   if (source->entry == NULL) {
-    if (!rw_entry_is_known(source->process, p->number)) return 0;
+    int is_there = has_message(x, source);
     source->entry = rw_entry_find(source->process, p->number);
-    if (source->entry == NULL) return receive_message(x, source, 0);
+    if (source->entry == NULL) return is_there && receive_message(x, source, 0);
   }
   uint64_t apart = __atomic_load_n(&source->entry->apart[p->collective], __ATOMIC_ACQUIRE);
   uint64_t direct = __atomic_load_n(&source->entry->direct[p->collective], __ATOMIC_ACQUIRE);

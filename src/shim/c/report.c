@@ -37,12 +37,6 @@ rw_outcome rw_why_left(const rw_state *state) {
   return rw_own_settings()->enabled > 0 ? RW_UNKNOWN : RW_OFF;
 }
 
-rw_outcome rw_why_unpublished(void) {
-  const rw_arena *arena = rw_arena_of_process();
-  if (arena == NULL) return RW_NO_MEMORY;
-  return arena->is_threaded ? RW_THREADS : RW_NO_PLAN;
-}
-
 __attribute__((format(printf, 2, 3))) static void append(char *line, const char *format, ...) {
   size_t used = strlen(line);
   va_list values;

@@ -313,6 +313,7 @@ typedef struct {
   /* The calls up to the last one that has blocks sent for want of a place, or blocks too long to be published. */
   uint64_t direct[RW_COLLECTIVES], apart[RW_COLLECTIVES];
   uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
+  uint64_t left; /* how many ends of edges need it no more: the only field that others write */
 } rw_entry;
 
 /* Makes the arena once, in MPI_Init of all processes, after the agreement on settings. Collective. */
@@ -325,14 +326,14 @@ const rw_arena *rw_arena_of_process(void);
  */
 int rw_arena_number(MPI_Comm old, MPI_Comm comm);
 int rw_arena_tag(int number, int collective, int is_apart);
-/* Makes the own entry; NULL: no room. Numbers of a kind come in order. */
+/* Makes the own entry; NULL: no room. */
 rw_entry *rw_entry_make(int number);
 void rw_entry_remove(int number);
 /* Finds the entry of a process of the node; NULL: not made, refused or removed. */
 rw_entry *rw_entry_find(int process, int number);
-/* Returns whether the process must have made an entry; it may have got none. */
-int rw_entry_is_known(int process, int number);
-int rw_entry_may_be_refused(int process, int number);
+/* Tells a process that this one needs its entry no more, once for each edge from it, after removing the own entry. */
+void rw_entry_leave(int process, int number);
+unsigned rw_entry_left(const rw_entry *entry);
 /* Returns the count of calls whose blocks the process of an entry has all read. */
 uint64_t *rw_entry_consumed(const rw_entry *entry, int collective);
 /* Copies from the own memory of a process of the node. Returns a code of MPI. */
@@ -367,6 +368,8 @@ void rw_publishers_open(rw_publishers *all, MPI_Comm comm, int number);
 void rw_publishers_close(rw_publishers *all);
 /* Returns the same publisher in every call. NULL, on all ranks alike: leave the calls to MPI. Local. */
 rw_publisher *rw_publisher_make(const struct rw_state *state, int collective);
+/* Returns why no rank has a publisher. */
+rw_outcome rw_why_unpublished(void);
 /* Returns whether all ranks of the communicator share memory; equal on all of them. */
 int rw_publisher_is_shared(const rw_publisher *publisher);
 /* Returns whether a block of this rank was sent as a message in the last call that began. */

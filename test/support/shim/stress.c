@@ -192,6 +192,22 @@ typedef struct {
   uint64_t sum;
 } job;
 
+/* A communicator of a duplicate, which another thread makes and frees at the same time. */
+static void come_and_go(MPI_Comm world) {
+  enum { CALLS = 3 };
+  MPI_Comm ring;
+  MPI_Request requests[CALLS];
+  int peer = (rank + 1) % ranks, source = (rank + ranks - 1) % ranks, from[CALLS], to[CALLS];
+  MPI_Dist_graph_create_adjacent(world, 1, &source, MPI_UNWEIGHTED, 1, &peer, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  for (int i = 0; i < CALLS; i++) {
+    from[i] = rank * CALLS + i;
+    MPI_Ineighbor_alltoall(&from[i], 1, MPI_INT, &to[i], 1, MPI_INT, ring, &requests[i]);
+  }
+  MPI_Comm_free(&ring);
+  MPI_Waitall(CALLS, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < CALLS; i++) expect(to[i] == source * CALLS + i, "alltoall of a communicator that comes and goes");
+}
+
 /* Calls in flight among others; blocking ones are on another communicator, or come when nothing is in flight. */
 static void *run_rounds(void *given) {
   job *j = given;
@@ -217,6 +233,7 @@ static void *run_rounds(void *given) {
       for (int s = 0; s < other->in; s++) expect(theirs[s] == other->source[s], "blocking allgather");
       free(theirs);
     }
+    if (round % 4 == 3) come_and_go(j->world);
     complete((round + rank) % WAYS, count + OTHERS, requests);
     expect(received == round, "message beside the collectives");
     for (int i = 0; i < count; i++) j->sum = j->sum * 31 + finish(&flights[i]);

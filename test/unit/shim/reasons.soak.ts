@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { reportedCalls } from '../../support/reported-calls.js'
+import { type ReportedCalls, reportedCalls } from '../../support/reported-calls.js'
 import { describeShim, right, type Shim } from '../../support/shim.js'
 
 type Environment = Readonly<Record<string, string>>
@@ -48,10 +48,6 @@ const reasons: Readonly<Record<string, readonly [has: Job, hasNot: Job]>> = {
     { calls: 'ring Ialltoallv 40 1', env: { RANKWEAVE_SHIM_REGION: '0' } },
     { calls: 'ring Ialltoallv 40 1' },
   ],
-  'ranks cannot number it with MPI_THREAD_MULTIPLE': [
-    { calls: 'dup Ialltoallv 40 1 threads' },
-    { calls: 'dup Ialltoallv 40 1' },
-  ],
   'the library has no plans for this function': [
     { calls: 'ring alltoallw 3 1', env: always },
     { calls: 'ring alltoall 3 1', env: always },
@@ -78,14 +74,18 @@ const reasons: Readonly<Record<string, readonly [has: Job, hasNot: Job]>> = {
   ],
 }
 
-async function outcomesOf(shim: Shim, { calls, env, before, behind }: Job): Promise<readonly string[]> {
+async function outcomesOf(
+  shim: Shim,
+  { calls, env, before, behind }: Job,
+): Promise<ReportedCalls['outcomes']> {
   const of = (tool: string | undefined) => (tool === undefined ? [] : [shim.tool(tool)])
   const preloaded = [...of(before), shim.library, ...of(behind)]
   const settings = { RANKWEAVE_SHIM: 'report', ...env }
   const ended = await shim.start(4, shim.caseCommand(`called ${calls}`), settings, preloaded)
   expect({ calls, ...ended }).toMatchObject({ calls, code: 0 })
   expect(ended.stdout).toContain(right(`called ${calls}`).stdout)
-  return reportedCalls(ended.stderr).flatMap(({ outcomes }) => Object.keys(outcomes))
+  const [{ outcomes }] = reportedCalls(ended.stderr)
+  return outcomes
 }
 
 /** The reasons of the report; test/unit/shim/report.soak.ts has the one for which a device is needed. */
@@ -105,12 +105,22 @@ describeShim('the reasons for which a call is left to MPI', (shim) => {
     ],
   }
 
+  it.each(['ring', 'twice', 'dup'])(
+    'are none from call 33 on, of a %s of one thread or several',
+    async (graph) => {
+      for (const threads of ['', ' threads']) {
+        const outcomes = await outcomesOf(shim, { calls: `${graph} Ialltoallv 40 1${threads}` })
+        expect(outcomes).toEqual({ 'by plan': 8, 'left to MPI: too few calls yet for a plan to pay': 32 })
+      }
+    },
+  )
+
   it('are all tested', () => {
     expect(['by plan', 'sent directly', ...Object.keys(all)].sort()).toEqual([...ofReport].sort())
   })
 
   it.each(Object.entries(all))('name "%s" where it is so, and only there', async (reason, [has, hasNot]) => {
-    expect(await outcomesOf(shim, has)).toContain(`left to MPI: ${reason}`)
-    expect(await outcomesOf(shim, hasNot)).not.toContain(`left to MPI: ${reason}`)
+    expect(await outcomesOf(shim, has)).toHaveProperty([`left to MPI: ${reason}`])
+    expect(await outcomesOf(shim, hasNot)).not.toHaveProperty([`left to MPI: ${reason}`])
   })
 })
