@@ -26,10 +26,15 @@ export interface Advice {
   readonly verdict: string
 }
 
+/** A change that can be tried, or the reason why not: the end of a sentence that begins with its name. */
+export type PreparedChange = { readonly what?: string } | { readonly obstacle: string }
+
 /** The runs of a program, for which `advise` has a budget. */
 export interface ProgramRuns {
   /** Runs the program with changes, and returns the seconds from the end of MPI_Init to the begin of MPI_Finalize. */
   run(changes: readonly ChangeName[]): Promise<number>
+  /** Prepares a change, given how many others follow; returns what it changes in fact, or why it cannot be tried. */
+  prepare(name: ChangeName, othersToFollow: number): Promise<PreparedChange>
   /** Returns the bounds of a comparison, given how many others follow. */
   boundsOf(name: string, othersToFollow: number): ComparisonBounds
   /** Returns whether an error only ends the runs early, so that what is known so far is told. */
@@ -42,14 +47,21 @@ export interface ProgramRuns {
  */
 export async function advised({ possible, impossible }: Changes, runs: ProgramRuns): Promise<Advice> {
   const tried: TriedChange[] = []
+  const untried = [...impossible]
   for (const [i, change] of possible.entries()) {
-    const { gain, isEnded } = await gainBy([change.name], runs, possible.length - i - 1)
-    if (gain !== null) tried.push({ ...change, gain, finding: findingOf(gain) })
-    if (isEnded) return concluded(tried, impossible, null)
+    const othersToFollow = possible.length - i - 1
+    const prepared = await runs.prepare(change.name, othersToFollow)
+    if ('obstacle' in prepared) {
+      untried.push({ name: change.name, share: change.share, reason: prepared.obstacle })
+      continue
+    }
+    const { gain, isEnded } = await gainBy([change.name], runs, othersToFollow)
+    if (gain !== null) tried.push({ ...change, ...prepared, gain, finding: findingOf(gain) })
+    if (isEnded) return concluded(tried, untried, null)
   }
   const gained = tried.filter(({ finding }) => finding === 'faster').map(({ name }) => name)
   const together = gained.length < 2 ? null : (await gainBy(gained, runs, 0)).gain
-  return concluded(tried, impossible, together)
+  return concluded(tried, untried, together)
 }
 
 /** Compares the program with and without changes; the gain is null if the runs end before there is a pair. */

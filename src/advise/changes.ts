@@ -2,7 +2,7 @@ import type { ProfileSummary } from '../profile/summary.js'
 import type { PlacementPlan } from './placement.js'
 
 /** What could be changed about how a program is started. */
-export const changeNames = ['placement', 'neighborhood plans'] as const
+export const changeNames = ['placement', 'neighborhood plans', 'collective settings'] as const
 export type ChangeName = (typeof changeNames)[number]
 
 /** A change that the profile of a program makes possible. */
@@ -65,6 +65,14 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
       what: 'messages of neighborhood collectives are combined, or read in shared memory',
     },
     levers.neighborhood === 0 ? 'the program calls no neighborhood collective' : null,
+  )
+  consider(
+    {
+      name: 'collective settings',
+      share: levers.collectives,
+      what: 'collectives run by the algorithms that were fastest in runs of the program',
+    },
+    levers.collectives === 0 ? 'the program calls no collective for which MPI has a choice' : null,
   )
   return { possible, impossible }
 }

@@ -1,0 +1,261 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { PreparedChange, ProgramRuns } from '../../advise/advice.js'
+import { type ChangeName, changesOf } from '../../advise/changes.js'
+import type { Gain } from '../../advise/gain.js'
+import { type LearnedSettings, learnedSettings } from '../../advise/learned-settings.js'
+import {
+  hostsOfCommand,
+  type PlacementPlan,
+  type PlacingLauncher,
+  placedCommand,
+  placesText,
+  plannedPlacement,
+} from '../../advise/placement.js'
+import { RankweaveError } from '../../errors.js'
+import { compileProfiler } from '../../profile/library.js'
+import { type Profile, readProfile, readSeconds, trafficOf } from '../../profile/profile.js'
+import { summaryOf } from '../../profile/summary.js'
+import { compileLibrary } from '../../shim/library.js'
+import { launcherNameOf, withVariables } from '../../shim/mpi-command.js'
+import { packedEnding } from '../../shim/packed-files.js'
+import { shellWord } from '../../text/printable.js'
+import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
+import { readCallFolder } from '../input/call-folder.js'
+import { runPreloaded } from './preloaded-run.js'
+import { Interrupted } from './world-failure.js'
+
+/** How a program is tried. */
+export interface Trial {
+  /** What starts the program today. */
+  readonly command: readonly string[]
+  /** A folder to which all processes can write, for files that are needed meanwhile. */
+  readonly folder: string
+  readonly mpicc: string
+  /** The words of a command that compares two files with outputs; null: outputs are not compared. */
+  readonly compare: readonly string[] | null
+  /** Where the output of the first run goes. */
+  readonly output: 'inherit' | 'stderr'
+  step(line: string): void
+  /** Is called after every pair of runs. */
+  onPair(name: string, gain: Gain): void
+}
+
+/** The names of files that a change needs. */
+const fileOf = { placement: 'rankweave-ranks.txt', settings: 'rankweave-tuning.json' } as const
+
+const plansName = 'librankweave_shim.so'
+
+/** The runs by which settings are learned at most. */
+const mostLearningRuns = 5
+
+/** An MPI program that is run as it is started today, and with changes. */
+export class TriedProgram {
+  readonly #trial: Trial
+  readonly #launcher: ReturnType<typeof launcherNameOf>
+  #profile: Profile | undefined
+  #placement: PlacementPlan | null = null
+  #settings: LearnedSettings | null = null
+  #runs = 0
+  #ended: Interrupted | null = null
+
+  /** @throws ERR_SHIM for a command of another launcher */
+  constructor(trial: Trial) {
+    this.#trial = trial
+    this.#launcher = launcherNameOf(trial.command)
+  }
+
+  get profile(): Profile {
+    return this.#profile!
+  }
+
+  get changes() {
+    return changesOf(summaryOf(this.profile), this.#placement)
+  }
+
+  /** The signal that ended the runs early. */
+  get ended(): Interrupted | null {
+    return this.#ended
+  }
+
+  /** Runs the program once with a profile, and finds what could be changed. @throws as `runPreloaded` */
+  async measure(): Promise<void> {
+    const { command, folder, mpicc } = this.#trial
+    const file = join(folder, 'profile.jsonl')
+    await this.#run(command, {
+      ...{ libraries: [this.#profiler], variables: { RANKWEAVE_PROFILE: `profile:${file}` } },
+      prepare: () => {
+        this.#trial.step(`compiling with ${mpicc}`)
+        compileProfiler(folder, mpicc)
+      },
+    })
+    this.#profile = readProfile(contentsOf(file), file)
+    const nodeOf = this.#profile.processes.map(({ node }) => node)
+    const isPlaceable = this.#launcher !== 'Slurm' && !command.includes(':')
+    if (isPlaceable) this.#placement = plannedPlacement(trafficOf(this.#profile), nodeOf)
+    if (this.changes.possible.some(({ name }) => name !== 'placement')) {
+      this.#trial.step(`compiling the library of plans with ${mpicc}`)
+      compileLibrary(folder, mpicc)
+    }
+  }
+
+  /**
+   * Returns runs of the program until a time.
+   *
+   * @param endsMs the time by `performance.now()`
+   */
+  runs(mostPairs: number, endsMs: number): ProgramRuns {
+    const lastOf = (othersToFollow: number) => {
+      const nowMs = performance.now()
+      return nowMs + Math.max(0, endsMs - nowMs) / (othersToFollow + 1)
+    }
+    return {
+      run: (changes) => this.#timed(changes),
+      prepare: (name, othersToFollow) => this.#prepare(name, lastOf(othersToFollow)),
+      boundsOf: (name, othersToFollow) => {
+        const [begunMs, lastMs] = [performance.now(), lastOf(othersToFollow)]
+        let [pairs, pairMs] = [0, 0]
+        return {
+          mostPairs,
+          hasTime: () => performance.now() + pairMs <= lastMs,
+          onPair: (gain) => {
+            pairMs = (performance.now() - begunMs) / ++pairs
+            this.#trial.onPair(name, gain)
+          },
+        }
+      },
+      isEarlyEnd: (error) => {
+        if (error instanceof Interrupted) this.#ended = error
+        return error instanceof Interrupted
+      },
+    }
+  }
+
+  /** Writes the files that changes need into a folder. */
+  async writeFiles(changes: readonly ChangeName[], folder: string): Promise<void> {
+    const { nodes, processes } = this.profile
+    if (changes.includes('placement')) {
+      const hosts = hostsOfCommand(this.#trial.command, contentsOf)
+      const text = placesText({
+        launcher: this.#launcher as PlacingLauncher,
+        nodeOf: this.#placement?.nodeOf ?? processes.map(({ node }) => node),
+        hosts: hosts !== null && hosts.length >= nodes.length ? hosts : nodes,
+        cores: availableParallelism(),
+      })
+      await writeWholeFile(join(folder, fileOf.placement), [text])
+    }
+    if (changes.includes('collective settings') && this.#settings !== null) {
+      const file = join(folder, fileOf.settings)
+      await writeWholeFile(file, [this.#settings.text])
+      await writeWholeFile(`${file}${packedEnding}`, this.#settings.packed)
+    }
+  }
+
+  /** Returns the lines to type for changes whose files are in a folder. */
+  lines(changes: readonly ChangeName[], folder: string): readonly string[] {
+    const isPreloaded = changes.some((name) => name !== 'placement')
+    const command = this.#command(changes, folder)
+    const library = join(resolve(folder, 'rankweave-shim'), plansName)
+    const variables = { LD_PRELOAD: library, ...shimWords(changes, resolve(folder)) }
+    const words = isPreloaded ? withVariables(command, variables) : command
+    const compile = ['rankweave', 'shim', '-o', join(folder, 'rankweave-shim'), '--mpicc', this.#trial.mpicc]
+    return [...(isPreloaded ? [compile] : []), words].map((line) => line.map(shellWord).join(' '))
+  }
+
+  async #prepare(name: ChangeName, lastMs: number): Promise<PreparedChange> {
+    if (name === 'collective settings') {
+      try {
+        this.#settings = await this.#learn(lastMs)
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error
+        this.#ended = error
+        return { obstacle: 'the runs were ended before' }
+      }
+      if (this.#settings === null)
+        return { obstacle: 'no other algorithm was faster in runs that tried them' }
+    }
+    await this.writeFiles([name], this.#trial.folder)
+    return this.#settings !== null && name === 'collective settings' ? { what: this.#settings.what } : {}
+  }
+
+  /** Learns settings of collectives in runs that try them, at most in a third of the time until `lastMs`. */
+  async #learn(lastMs: number): Promise<LearnedSettings | null> {
+    const { command, folder } = this.#trial
+    const calls = join(folder, 'calls')
+    const begunMs = performance.now()
+    const enoughMs = begunMs + (lastMs - begunMs) / 3
+    let runs = 0
+    do {
+      this.#trial.step(`trying algorithms of collectives, run ${runs + 1}`)
+      const variables = { RANKWEAVE_SHIM: `online:${calls}` }
+      await this.#run(command, { libraries: [join(folder, plansName)], variables })
+      runs++
+    } while (runs < mostLearningRuns && performance.now() < enoughMs)
+    return learnedSettings([...readCallFolder(calls).runs.values()])
+  }
+
+  async #timed(changes: readonly ChangeName[]): Promise<number> {
+    const { folder } = this.#trial
+    const file = join(folder, 'time.json')
+    const isPreloaded = changes.some((name) => name !== 'placement')
+    await this.#run(this.#command(changes, folder), {
+      libraries: [this.#profiler, ...(isPreloaded ? [join(folder, plansName)] : [])],
+      variables: { RANKWEAVE_PROFILE: `time:${file}`, ...shimWords(changes, folder) },
+    })
+    return readSeconds(contentsOf(file), file)
+  }
+
+  /** Runs the program; only the output of the first run is shown, unless outputs are compared. */
+  async #run(
+    command: readonly string[],
+    how: Pick<Parameters<typeof runPreloaded>[1], 'libraries' | 'prepare' | 'variables'>,
+  ): Promise<void> {
+    const { compare, folder, output } = this.#trial
+    const isFirst = this.#runs++ === 0
+    const ifItFails = () => (isFirst ? 'so it has no profile' : 'which it did not in the first run')
+    if (compare === null)
+      return await runPreloaded(command, { ...how, output: isFirst ? output : 'ignore', ifItFails })
+    const [first, other] = ['first.out', 'other.out'].map((name) => join(folder, name))
+    const file = openSync(isFirst ? first : other, 'w')
+    try {
+      await runPreloaded(command, { ...how, output: file, ifItFails })
+    } finally {
+      closeSync(file)
+    }
+    if (!isFirst) requireEqual(compare, first, other)
+  }
+
+  #command(changes: readonly ChangeName[], folder: string): readonly string[] {
+    const { command } = this.#trial
+    return changes.includes('placement')
+      ? placedCommand(command, this.#launcher as PlacingLauncher, join(folder, fileOf.placement))
+      : command
+  }
+
+  get #profiler(): string {
+    return join(this.#trial.folder, 'librankweave_profile.so')
+  }
+}
+
+/** The variable that tells the library of plans what to do; it needs none for neighborhood plans alone. */
+function shimWords(changes: readonly ChangeName[], folder: string): { RANKWEAVE_SHIM?: string } {
+  return changes.includes('collective settings')
+    ? { RANKWEAVE_SHIM: `tune:${join(folder, fileOf.settings)}` }
+    : {}
+}
+
+/** @throws ERR_SHIM unless the command that compares outputs ends with exit code 0 */
+function requireEqual([name, ...words]: readonly string[], first: string, other: string): void {
+  const { error, status, stdout, stderr } = spawnSync(name, [...words, first, other], { encoding: 'utf8' })
+  if (error === undefined && status === 0) return
+  const said = error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(0, 4).join('; ')
+  throw new RankweaveError('ERR_SHIM', `--compare: a run printed other results than the first: ${said}`)
+}
+
+const longestFile = 2 ** 28
+
+function contentsOf(file: string): string {
+  return readRegularFile(file, longestFile).toString()
+}
