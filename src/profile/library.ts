@@ -14,6 +14,7 @@ export const profilerName = 'librankweave_profile.so'
 export function compileProfiler(folder: string, mpicc: string): string {
   const library = join(folder, profilerName)
   const sources = join(folder, 'profile-sources')
-  compileSources({ library, sources, files: sourcesIn('profile/c') }, mpicc, [])
+  const files = sourcesIn('profile/c', ['shim/c/own-mpi.c', 'shim/c/own-mpi.h'])
+  compileSources({ library, sources, files }, mpicc, ['-DRW_TOOL="rankweave profile"'])
   return library
 }

@@ -5,6 +5,8 @@
  */
 #include "profile.h"
 
+#include "own-mpi.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +82,7 @@ static void find(void *function, const char *name) {
 
 RW_EXPORT int MPI_Init(int *argc, char ***argv) {
   __typeof__(&MPI_Init) next = PMPI_Init;
+  rw_require_own_mpi();
   find(&next, "MPI_Init");
   int code = next(argc, argv);
   if (code == MPI_SUCCESS) rw_initialized();
@@ -88,6 +91,7 @@ RW_EXPORT int MPI_Init(int *argc, char ***argv) {
 
 RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
   __typeof__(&MPI_Init_thread) next = PMPI_Init_thread;
+  rw_require_own_mpi();
   find(&next, "MPI_Init_thread");
   int code = next(argc, argv, required, provided);
   if (code == MPI_SUCCESS) rw_initialized();

@@ -10,15 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(number) TEXT_OF(number)
-#define TEXT_OF(number) #number
-#if defined OPEN_MPI
-#define MPI_NAME "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
-#elif defined MPICH_VERSION
-#define MPI_NAME "MPICH " MPICH_VERSION
-#else
-#define MPI_NAME "another MPI"
-#endif
+#include "own-mpi.h"
 
 enum { PIECE = 1 << 16, TOKEN = 1, LENGTH, PART };
 
@@ -200,7 +192,7 @@ void rw_write_profile(const char *file, const rw_process *process) {
     text t = {.has_memory = 1};
     if (rank == 0) {
       o = open_output(file);
-      add(&t, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"nodes\":[", MPI_NAME, ranks);
+      add(&t, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"nodes\":[", rw_compiled_for, ranks);
       for (int n = 0; n < count; n++)
         add(&t, "%s\"%s\"", n > 0 ? "," : "", names_of_all + (size_t)nodes[ranks + n] * MPI_MAX_PROCESSOR_NAME);
       add(&t, "]}\n");
@@ -229,7 +221,7 @@ void rw_write_seconds(const char *file, double seconds) {
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   PMPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank != 0) return;
-  snprintf(line, sizeof line, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"seconds\":%.9f}\n", MPI_NAME,
+  snprintf(line, sizeof line, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"seconds\":%.9f}\n", rw_compiled_for,
            ranks, most);
   output o = open_output(file);
   put(&o, line, strlen(line));

@@ -2,13 +2,18 @@
  * Ends a program of another MPI before any of its handles arrives here. Handles and constants of MPI differ between
  * Open MPI and MPICH, so they could not even be passed on.
  */
-#include "shim.h"
+#include "own-mpi.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifndef RW_TOOL
+#define RW_TOOL "rankweave shim"
+#endif
 
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
@@ -30,6 +35,8 @@ enum { IS_KNOWN = 0, IS_OPEN_MPI = 0 };
  * 8,192.
  */
 enum { WRONG_MPI = 78, LONGEST_VERSION = 1 << 14 };
+
+const char *const rw_compiled_for = COMPILED_FOR;
 
 typedef int get_version(char *, int *);
 
@@ -56,7 +63,7 @@ static void refuse(char *version) {
   shorten(version);
   fflush(NULL);
   fprintf(stderr,
-          "rankweave shim: %s is compiled for " COMPILED_FOR ", and this program uses %s: compile it with the mpicc of the "
+          RW_TOOL ": %s is compiled for " COMPILED_FOR ", and this program uses %s: compile it with the mpicc of the "
           "program, which rankweave shim takes as --mpicc\n",
           library, version);
   _exit(WRONG_MPI);
@@ -66,7 +73,7 @@ static void refuse(char *version) {
  * Checks each object separately, because for all together the MPI of this library may hide the program's. The first
  * object is the program; the libraries with which it is linked follow.
  */
-static void require_own_mpi(void) {
+void rw_require_own_mpi(void) {
   static char version[LONGEST_VERSION];
   struct link_map *loaded = NULL;
   void *program = dlopen(NULL, RTLD_LAZY);
@@ -82,21 +89,4 @@ static void require_own_mpi(void) {
 }
 
 /* A program that is linked with MPI has it from the start. */
-__attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
-
-/* An interpreter loads MPI with an extension, which calls one of these. */
-RW_EXPORT int MPI_Init(int *argc, char ***argv) {
-  require_own_mpi();
-  rw_tune_library_before();
-  int code = rw_next.Init(argc, argv);
-  if (code == MPI_SUCCESS) rw_arena_make();
-  return code;
-}
-
-RW_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  require_own_mpi();
-  rw_tune_library_before();
-  int code = rw_next.Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) rw_arena_make();
-  return code;
-}
+__attribute__((constructor)) static void at_load(void) { rw_require_own_mpi(); }

@@ -22,7 +22,7 @@ describe('rankweave shim', () => {
     expect(made).toMatchObject({ library, sources, mpi })
     if (launch !== undefined) expect(made['launch']).toMatch(launch)
     expect(made['profiler']).toBe(join(output, 'librankweave_profile.so'))
-    const [compiled, asked] = readFileSync(words, 'utf8').split('\n')
+    const [compiled, asked, profiler] = readFileSync(words, 'utf8').split('\n')
     for (const flag of ['-shared', '-fPIC', '-fvisibility=hidden', `-o ${library}`, '-ldl', '-lrt', '-lm'])
       expect(compiled).toContain(` ${flag}`)
     expect(compiled).toContain(' -DRW_MPI(name)=PMPI_##name ')
@@ -30,6 +30,7 @@ describe('rankweave shim', () => {
     expect(units).toContain('rankweave_run.c')
     expect(compiled.match(/\S+\.c(?= )/g)!.sort()).toEqual(units.map((name) => join(sources, name)).sort())
     expect(asked).toBe(`-E -dM ${join(sources, 'shim.h')}`)
+    expect(profiler).toMatch(/ -DRW_TOOL="rankweave profile" -o \S+ \S+\/own-mpi\.c /)
   })
 
   it('names a compiler that does not start, and shows that one fails', async () => {
