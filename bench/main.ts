@@ -15,6 +15,7 @@ import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { onlineBench } from './online/online.js'
 import { paperBench } from './paper/paper.js'
 import { planBench } from './plan.js'
+import { profileBench } from './profile/profile.js'
 import { serviceBench } from './service/service.js'
 import { shimBench } from './shim/shim.js'
 import { simulateBench } from './simulate/simulate.js'
@@ -41,6 +42,7 @@ const benches: readonly Bench[] = [
   matchingBench,
   tunedBench,
   onlineBench,
+  profileBench,
 ]
 
 const { values, positionals } = parseWords()
