@@ -11,8 +11,9 @@ describeShim('rankweave record', (shim) => {
   const made = () => readdirSync(shim.path('')).sort()
 
   const compiled = () => ['--library', shim.library]
-  const record = (ranks: number, words: readonly string[], text: string) => {
-    const launch = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...shim.caseCommand(text)]
+  const record = (ranks: number, words: readonly string[], program: string | readonly string[]) => {
+    const command = typeof program === 'string' ? shim.caseCommand(program) : program
+    const launch = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...command]
     return spawnCli(['record', '--json', '-o', 'graph.txt', ...words, '--', ...launch], {
       cwd: shim.path(''),
       command: ['env', ...Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`), ...command],
@@ -54,6 +55,17 @@ describeShim('rankweave record', (shim) => {
     expect(made()).toEqual(['graph-2.txt', 'graph.txt'])
     const [{ edges }] = graphs as [{ readonly edges: number }]
     expect(parseEdgeList(readFileSync(shim.path('graph.txt'), 'utf8')).outRank).toHaveLength(edges)
+  })
+
+  it('writes who sends to whom of a program without neighborhood collectives', async () => {
+    const { graphs } = onlyObject(await record(4, [], [shim.program('traffic', '-pthread'), 'pairs']))
+    expect(graphs).toEqual([
+      { file: 'graph.txt', ranks: 4, edges: 8, nodes: '1x4', messages: 336, bytes: 6608 },
+    ])
+    const { outRank, outWeight } = parseEdgeList(readFileSync(shim.path('graph.txt'), 'utf8'))
+    // Rank 0 sends 952 bytes in messages and exchanges to the next one, and 400 to its partner, which is the same.
+    expect([...outRank.subarray(0, 2)]).toEqual([1, 3])
+    expect([...outWeight!.subarray(0, 2)]).toEqual([1352, 300])
   })
 
   it('counts calls of every form, and leaves all to MPI', async () => {

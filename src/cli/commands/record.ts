@@ -151,7 +151,7 @@ function graphsIn(folder: string): readonly RecordedGraph[] {
 /** A graph that is written. */
 interface WrittenGraph {
   readonly facts: { readonly ranks: number; readonly edges: number; readonly nodes: string | null }
-  /** What is known of it besides, for a table. */
+  /** Further facts for the table. */
   readonly words: readonly string[]
   readonly isTraffic: boolean
   lines(): Iterable<string>

@@ -1,6 +1,7 @@
 /*
  * A program that sends by every form of point-to-point calls and exchanges of all, so often and so much that a test
- * knows the counts. Every rank sends to the next one, and on another communicator to the one before.
+ * knows the counts. Every rank sends to the next one, and on another communicator to the one before. With an argument
+ * it calls no neighborhood collective.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -140,7 +141,7 @@ int main(int argc, char **argv) {
   on_others();
   if (provided == MPI_THREAD_MULTIPLE) in_threads();
   exchanges();
-  to_neighbors();
+  if (argc == 1) to_neighbors();
   collectives();
   MPI_Finalize();
   return 0;
