@@ -12,8 +12,8 @@ describeShim('rankweave record', (shim) => {
 
   const compiled = () => ['--library', shim.library]
   const record = (ranks: number, words: readonly string[], program: string | readonly string[]) => {
-    const command = typeof program === 'string' ? shim.caseCommand(program) : program
-    const launch = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...command]
+    const started = typeof program === 'string' ? shim.caseCommand(program) : program
+    const launch = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...started]
     return spawnCli(['record', '--json', '-o', 'graph.txt', ...words, '--', ...launch], {
       cwd: shim.path(''),
       command: ['env', ...Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`), ...command],
