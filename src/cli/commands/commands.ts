@@ -136,7 +136,7 @@ export const commands: readonly ListedCommand[] = [
     name: 'record',
     group: 'MPI programs',
     usage: '[options] [command...]',
-    description: 'Run an MPI program and write the graphs on which it calls neighborhood collectives.',
+    description: 'Run an MPI program and write who sends to whom, or the graphs of its neighborhood collectives.',
     load: async () => (await import('./record.js')).recordCommand,
   },
   {

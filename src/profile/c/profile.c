@@ -32,14 +32,29 @@ static const char *after(const char *text, const char *word) {
   return text != NULL && strncmp(text, word, length) == 0 && text[length] != '\0' ? text + length : NULL;
 }
 
+enum { OFF, PROFILE, TIME, UNKNOWN };
+
+/*
+ * Reads the setting of all processes, which take part in the end only if it is the same everywhere. A job that was
+ * spawned has the environment of its parents, and their file is not for it.
+ */
 static void read_settings(void) {
   const char *text = getenv("RANKWEAVE_PROFILE");
-  int rank = 0;
-  profile_file = after(text, "profile:");
-  time_file = after(text, "time:");
+  const char *profile = after(text, "profile:"), *time = after(text, "time:");
+  int mode = profile != NULL ? PROFILE : time != NULL ? TIME : text != NULL && *text != '\0' ? UNKNOWN : OFF;
+  int least[2] = {mode, -mode}, rank = 0;
+  MPI_Comm parents = MPI_COMM_NULL;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (text != NULL && *text != '\0' && profile_file == NULL && time_file == NULL && rank == 0)
+  PMPI_Comm_get_parent(&parents);
+  PMPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  int is_same = least[0] == -least[1];
+  if (rank == 0 && !is_same)
+    fprintf(stderr, "rankweave profile: expected the same RANKWEAVE_PROFILE in all processes: nothing is counted\n");
+  else if (rank == 0 && mode == UNKNOWN)
     fprintf(stderr, "rankweave profile: expected RANKWEAVE_PROFILE=profile:FILE or time:FILE, got %s: nothing is counted\n", text);
+  if (!is_same || parents != MPI_COMM_NULL) return;
+  profile_file = profile;
+  time_file = time;
 }
 
 /* The counter of x86 has the same pace on all cores if the processor says that it is invariant. */
