@@ -136,7 +136,8 @@ export const commands: readonly ListedCommand[] = [
     name: 'record',
     group: 'MPI programs',
     usage: '[options] [command...]',
-    description: 'Run an MPI program and write who sends to whom, or the graphs of its neighborhood collectives.',
+    description:
+      'Run an MPI program and write who sends to whom, or the graphs of its neighborhood collectives.',
     load: async () => (await import('./record.js')).recordCommand,
   },
   {

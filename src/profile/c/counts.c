@@ -128,11 +128,11 @@ int64_t rw_bytes(int count, MPI_Datatype type) { return count <= 0 ? 0 : count *
 static int class_of(int64_t bytes) { return bytes <= 0 ? 0 : 64 - __builtin_clzll((unsigned long long)bytes); }
 
 int rw_is_root(MPI_Comm comm, int root) {
-  int rank = MPI_PROC_NULL;
+  int rank = MPI_PROC_NULL, is_inter = 0;
   if (root == MPI_ROOT) return 1;
-  if (root == MPI_PROC_NULL) return 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
   PMPI_Comm_rank(comm, &rank);
-  return rank == root;
+  return !is_inter && rank == root;
 }
 
 static void add_message(rw_call *call, int world, int64_t bytes) {
@@ -237,8 +237,12 @@ static MPI_Datatype type_at(rw_types types, int i) {
  */
 static void add_counts(rw_call *call, const rw_communicator *c, const int *counts, int length, const rw_types *types,
                        MPI_Datatype type, const int *worlds, int goes_to_all) {
-  int64_t sum = 0, zeros = 0, size = types == NULL ? size_of(type) : 0;
+  int64_t sum = 0, zeros = 0, nowhere = 0, size = types == NULL ? size_of(type) : 0;
   for (int i = 0; i < length; i++) {
+    if (worlds != NULL && worlds[i] < 0) {
+      nowhere++;
+      continue;
+    }
     int64_t bytes = counts[i] <= 0 ? 0 : counts[i] * (types == NULL ? size : size_of(type_at(*types, i)));
     sum += bytes;
     zeros += bytes == 0;
@@ -247,12 +251,20 @@ static void add_counts(rw_call *call, const rw_communicator *c, const int *count
     else if (goes_to_all) add_block(call, rw_world_rank(call->thread, c, i), bytes);
     else call->thread->functions[call->function].bytes += bytes;
   }
-  add_collective(call, c->size, zeros < length ? sum / (length - zeros) : 0, zeros, length);
+  int64_t counted = length - nowhere;
+  add_collective(call, c->size, zeros < counted ? sum / (counted - zeros) : 0, zeros, counted);
 }
 
 void rw_counted(rw_call *call, MPI_Comm comm, const int *counts, MPI_Datatype type) {
   const rw_communicator *c = rw_communicator_of(call->thread, comm);
   if (c != NULL) add_counts(call, c, counts, c->size, NULL, type, NULL, 0);
+}
+
+void rw_scattered(rw_call *call, MPI_Comm comm, const int *counts, MPI_Datatype type) {
+  int ranks = 0;
+  const rw_communicator *c = rw_communicator_of(call->thread, comm);
+  PMPI_Comm_size(comm, &ranks);
+  if (c != NULL) add_counts(call, c, counts, ranks, NULL, type, NULL, 0);
 }
 
 void rw_gathered(rw_call *call, MPI_Comm comm, int root, const int *counts, MPI_Datatype type, int count,

@@ -37,6 +37,9 @@ static void fail(MPI_Fint *code) {
 #define NAMED(name) f_##name
 #define LOCAL(name) RW_L_##name
 
+/* Where Fortran has other integers than C, calls are only timed. */
+enum { HAS_INTS = sizeof(MPI_Fint) == sizeof(int) };
+
 /* The call of a function by any of its names; `next` is MPI's function of the same name. */
 #define BODY(name, note, args)                                                         \
   static void call_##name(void (*next)(RW_LIST(DECLARED, args), MPI_Fint *), RW_LIST(DECLARED, args), MPI_Fint *code) { \
@@ -47,7 +50,7 @@ static void fail(MPI_Fint *code) {
     if (thread == NULL) return;                                                        \
     rw_call call = rw_end(thread, RW_##name, began);                                   \
     (void)call;                                                                        \
-    if (code == NULL || *code == MPI_SUCCESS) {                                        \
+    if (HAS_INTS && (code == NULL || *code == MPI_SUCCESS)) {                          \
       RW_ALL(LOCAL, args)                                                              \
       note;                                                                            \
     }                                                                                  \

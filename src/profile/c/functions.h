@@ -94,7 +94,7 @@
   RW_FORMS(X, Allreduce, allreduce, rw_collective(&call, comm, rw_bytes(count, type)), from, to, count, type, op, comm)   \
   RW_FORMS(X, Reduce_scatter_block, reduce_scatter_block, rw_collective(&call, comm, rw_bytes(count, type)), from, to,    \
            count, type, op, comm)                                                                                         \
-  RW_FORMS(X, Reduce_scatter, reduce_scatter, rw_counted(&call, comm, counts, type), from, to, counts, type, op, comm)    \
+  RW_FORMS(X, Reduce_scatter, reduce_scatter, rw_scattered(&call, comm, counts, type), from, to, counts, type, op, comm)    \
   RW_FORMS(X, Scan, scan, rw_collective(&call, comm, rw_bytes(count, type)), from, to, count, type, op, comm)             \
   RW_FORMS(X, Exscan, exscan, rw_collective(&call, comm, rw_bytes(count, type)), from, to, count, type, op, comm)         \
   RW_FORMS(X, Neighbor_allgather, neighbor_allgather, rw_to_neighbors(&call, comm, sent, sent_type), from, sent,          \

@@ -120,6 +120,8 @@ void rw_started(rw_call *call, MPI_Request request);
 void rw_collective(rw_call *call, MPI_Comm comm, int64_t bytes);
 /* A collective with a count for each rank: the mean of those that are not zero is its length. */
 void rw_counted(rw_call *call, MPI_Comm comm, const int *counts, MPI_Datatype type);
+/* Counts the same of a reduction, whose counts are for the ranks of the own group. */
+void rw_scattered(rw_call *call, MPI_Comm comm, const int *counts, MPI_Datatype type);
 /* Counts the same at the root; other ranks have one count. */
 void rw_gathered(rw_call *call, MPI_Comm comm, int root, const int *counts, MPI_Datatype type, int count, MPI_Datatype own);
 
@@ -184,7 +186,7 @@ static inline rw_thread *rw_begin(void) {
 }
 
 static inline rw_call rw_end(rw_thread *thread, int function, uint64_t began) {
-  uint64_t ticks = rw_ticks() - began;
+  uint64_t now = rw_ticks(), ticks = now > began ? now - began : 0;
   rw_tally *tally = &thread->functions[function];
   tally->calls++;
   tally->ticks += ticks;
