@@ -40,7 +40,7 @@ export function folderOfPages(): string {
 const time = '[\\d.]+ (?:m|u)?s\\b'
 const measured = [
   // The end of a run, planning, mapping, and a product with its verdicts.
-  new RegExp(`(?<=^\\d+ ranks? on \\d+ process(?:es)?: )${time}`, 'gm'),
+  new RegExp(`(?<=^\\d+ ranks? on \\d+ [a-z ]+: )${time}`, 'gm'),
   new RegExp(`(?<=^ +planning time +)${time}`, 'gm'),
   new RegExp(`(?<=^ +from .*, in )${time}`, 'gm'),
   new RegExp(`(?<=, made in )${time}`, 'g'),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
 import {
@@ -127,9 +128,7 @@ export const runCommand: AddCommand = (command, act) => {
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000
-        report.note(
-          `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}: ${secondsText(took)}`,
-        )
+        report.note(`${counted(ranks, 'rank', 'ranks')} on ${hostsText(fabric)}: ${secondsText(took)}`)
         if (report.json) {
           const anyReturned = results.some((result) => result !== undefined)
           const extra = anyReturned ? { results: results.map((result) => plainValue(result)) } : {}
@@ -140,4 +139,12 @@ export const runCommand: AddCommand = (command, act) => {
         }
       }),
     )
+}
+
+/** Names what hosts the ranks, so that logical processes, which share one core, are not taken for threads. */
+function hostsText({ kind, processes }: Pick<FabricFactory, 'kind' | 'processes'>): string {
+  if (kind === 'threads') return counted(processes, 'thread', 'threads')
+  if (kind === 'local' && processes > 1)
+    return `${counted(processes, 'process', 'logical processes')} of one thread`
+  return counted(processes, 'process', 'processes')
 }

@@ -28,20 +28,21 @@ writeFileSync(
 const traced = (fabric: string, directory: string) =>
   typed`run ${program} -n 4 --fabric ${fabric} --processes 2 --trace-matching ${directory}`
 
-it.each(['local', 'threads', 'websocket'])(
-  'run --trace-matching on %s writes what match reads',
-  async (fabric) => {
-    const directory = join(folder, fabric)
-    const { exitCode, stderr } = await spawnCli(traced(fabric, directory))
-    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 ranks on 2 processes: /)])
-    expect(readdirSync(directory).sort()).toEqual([0, 1, 2, 3].map((rank) => `rank-${rank}.jsonl`))
-    const { stdout } = await cli`match ${directory} --designs bins`
-    expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
-    expect(stdout).toMatch(
-      /worst search: rank 0 receives from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
-    )
-  },
-)
+it.each([
+  ['local', '2 logical processes of one thread'],
+  ['threads', '2 threads'],
+  ['websocket', '2 processes'],
+])('run --trace-matching on %s writes what match reads', async (fabric, hosts) => {
+  const directory = join(folder, fabric)
+  const { exitCode, stderr } = await spawnCli(traced(fabric, directory))
+  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(`^4 ranks on ${hosts}: `)])
+  expect(readdirSync(directory).sort()).toEqual([0, 1, 2, 3].map((rank) => `rank-${rank}.jsonl`))
+  const { stdout } = await cli`match ${directory} --designs bins`
+  expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
+  expect(stdout).toMatch(
+    /worst search: rank 0 receives from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
+  )
+})
 
 it('run --trace-matching writes what was recorded when the program fails', async () => {
   const directory = join(folder, 'failed')
