@@ -16,7 +16,7 @@ const mostRows = 24
 
 /** Returns a page of an advice: the verdict, what was tried, and the profile on which it rests. */
 export function adviceDocument(advice: Advice, { command, profile, use }: AdvisedProgram): Document {
-  const source = `${profile.mpi}, ${profile.ranks} ranks on ${profile.nodes} nodes, ${profile.seconds.toFixed(2)} s`
+  const source = `${profile.mpi}, ${profile.ranks} ranks on ${profile.nodes} ${profile.nodes === 1 ? 'node' : 'nodes'}, ${profile.seconds.toFixed(2)} s`
   return {
     title: 'What would make this program faster',
     text: [command, advice.verdict, ...use.map((line) => `Use: ${line}`)],

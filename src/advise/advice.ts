@@ -113,7 +113,7 @@ function verdictOf(
   const open = tried.filter(({ finding }) => finding === 'open')
   if (open.length > 0) {
     const texts = open.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
-    return `The runs do not say yet whether this pays: ${texts.join('; ')}. More runs would: --minutes, --pairs.`
+    return `The runs do not say yet whether this pays: ${texts.join('; ')}. More pairs (--minutes, --pairs) or a quieter machine would.`
   }
   if (tried.length > 0) {
     const texts = tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
@@ -122,13 +122,14 @@ function verdictOf(
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
   if (most < leastShare)
     return `Nothing to gain here: at most ${percent(most)} of the time is in calls that Rankweave can change.`
-  return `Nothing to gain here: ${untried.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}.`
+  return `Nothing to try here: ${untried.map(({ name, reason }) => `${name}, because ${reason}`).join('; ')}.`
 }
 
 /** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */
 export function gainText({ interval, pairs, ratio }: Gain): string {
   const range = interval === null ? '' : ` [${interval.map((bound) => bound.toFixed(2)).join(', ')}]`
-  return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`
+  const few = interval === null ? ', too few for an interval' : ''
+  return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${few}`
 }
 
 function capitalized(text: string): string {

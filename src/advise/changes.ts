@@ -39,8 +39,7 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
     const { name, share } = change
-    const tooLittle =
-      share < leastShare ? `only ${percent(share)} of the time is in calls that it changes` : null
+    const tooLittle = share < leastShare ? `it can touch at most ${percent(share)} of the time` : null
     const reason = obstacle ?? tooLittle
     if (reason === null) possible.push(change)
     else impossible.push({ name, share, reason })
@@ -49,11 +48,11 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   consider(
     {
       name: 'placement',
-      share: isOneNode ? 0 : levers.placement,
+      share: levers.placement,
       what: placement === null ? '' : placementText(placement),
     },
     isOneNode
-      ? 'all ranks are on one node'
+      ? 'all ranks are on one node (start it on the nodes of your job)'
       : placement === null
         ? 'no other order of the ranks sends clearly less between nodes'
         : null,

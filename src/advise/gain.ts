@@ -11,7 +11,10 @@ export interface Gain {
   readonly pairs: number
   /** The median of the pairs' ratios, time of today over time with the change. */
   readonly ratio: number
-  /** Holds the median with a chance of at least 95%; null for fewer than 6 pairs. */
+  /**
+   * Holds the median with a chance of at least 95%, however often the comparison looked at it before it ended; null for
+   * too few pairs.
+   */
   readonly interval: Interval | null
 }
 
@@ -24,14 +27,25 @@ export type Finding = 'faster' | 'slower' | 'same' | 'open'
 /** A change that gains less is not worth a longer command line. */
 export const leastGain = 1.03
 
-export function gainOf(pairs: readonly RunPair[]): Gain {
+/** @param mostOutside the largest chance that the interval misses the median */
+export function gainOf(pairs: readonly RunPair[], mostOutside = 0.05): Gain {
   const ratios = pairs.map(({ today, changed }) => today / changed)
-  return { pairs: pairs.length, ratio: medianOf(ratios), interval: medianInterval(ratios) }
+  return { pairs: pairs.length, ratio: medianOf(ratios), interval: medianInterval(ratios, mostOutside) }
+}
+
+/**
+ * Returns the numbers of pairs after which a comparison looks at its interval: 11, then about 1.4 times as many, and the
+ * most. Each look may miss the median, so there are few of them, and they share the 5%.
+ */
+export function looksOf(mostPairs: number): readonly number[] {
+  const looks: number[] = []
+  for (let pairs = fewestPairs; pairs < mostPairs; pairs = Math.round(pairs * Math.SQRT2)) looks.push(pairs)
+  return [...looks, mostPairs]
 }
 
 /** Intervals narrower than this share of the median end a comparison. */
 const narrow = 0.04
-/** After so many pairs a comparison ends once the interval excludes that the change is worth it, or is not. */
+/** The pairs before the first look. */
 const fewestPairs = 11
 
 export function findingOf(gain: Gain): Finding {
@@ -44,10 +58,10 @@ export function findingOf(gain: Gain): Finding {
 
 /**
  * Returns whether further pairs would not change what is said of a change: the interval is narrower than 4% of the
- * median, or lies on one side of {@link leastGain} after 11 pairs.
+ * median, or lies on one side of {@link leastGain}.
  */
 export function isDecided(gain: Gain): boolean {
-  return isNarrow(gain) || (gain.pairs >= fewestPairs && findingOf(gain) !== 'open')
+  return isNarrow(gain) || findingOf(gain) !== 'open'
 }
 
 function isNarrow({ interval, ratio }: Gain): boolean {
@@ -74,6 +88,9 @@ export async function comparedRuns(
   { mostPairs, hasTime, onPair }: ComparisonBounds,
 ): Promise<Gain> {
   const pairs: RunPair[] = []
+  const looks = looksOf(mostPairs)
+  // The end of the time is one more look.
+  const mostOutside = 0.05 / (looks.length + 1)
   let gain: Gain
   do {
     const changedFirst = pairs.length % 2 === 1
@@ -81,8 +98,8 @@ export async function comparedRuns(
     const second = await run(!changedFirst)
     const [today, changed] = changedFirst ? [second, first] : [first, second]
     pairs.push({ today, changed })
-    gain = gainOf(pairs)
+    gain = gainOf(pairs, mostOutside)
     onPair?.(gain)
-  } while (!isDecided(gain) && pairs.length < mostPairs && hasTime())
+  } while (!(looks.includes(pairs.length) && isDecided(gain)) && pairs.length < mostPairs && hasTime())
   return gain
 }

@@ -6,7 +6,6 @@ import { adviceDocument } from '../../advise/advice-document.js'
 import { percent } from '../../advise/changes.js'
 import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
-import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { shellWord } from '../../text/printable.js'
 import { addOptions, json, option, readOptions, whole } from '../input/options.js'
 import { counted, secondsText } from '../output/figure-text.js'
@@ -27,10 +26,12 @@ Changes that are tried:
   neighborhood plans   the library of rankweave shim is preloaded; needs neighborhood collectives
   collective settings  collectives run by the algorithms of MPI that were fastest in up to five runs that tried them
 
-A pair ends in a ratio of times from the end of MPI_Init to the begin of MPI_Finalize. Pairs are run until the 95% interval
-of the median ratio is narrower than 4%, until it excludes a gain of 3% or less (or more) after 11 pairs, or until the time is
-over. Ctrl-C tells what is known so far. The program's output is shown once; with --compare the outputs of all runs are
-compared with the first: FIRST and OTHER are files, for instance --compare 'diff -q'.
+A pair ends in a ratio of times from the end of MPI_Init to the start of MPI_Finalize. After 11, 16, 23, 33 and 41 pairs the
+95% interval of the median ratio is looked at; runs end when it is narrower than 4%, or wholly above or below 1.03, or when the
+time is over, which a run in progress may exceed. Ctrl-C tells what is known so far. The program's output is shown once. With
+--compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST OTHER, such as diff -q.
+
+Exit codes: 0 with any verdict, 2 for bad input and other results, 3 for a program that fails, 130 after Ctrl-C.
 
 Examples:
   rankweave advise -- mpirun -n 16 ./program
@@ -40,7 +41,7 @@ Examples:
 const optionTable = {
   minutes: option(
     '--minutes <number>',
-    'the time for all runs, 1 to 1440',
+    'the time for all runs, 0.1 to 1440',
     z.coerce.number().min(0.1).max(1440),
     '10',
   ),
@@ -71,7 +72,8 @@ export const adviseCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, command: readonly string[], raw: unknown) => {
         const options = readOptions(optionTable, raw)
-        const { minutes, pairs, compare, output, mpicc = compilerOfCommand(command) } = options
+        const { minutes, pairs, compare, output, mpicc } = options
+        const endsMs = performance.now() + minutes * 60_000
         await checkOutputs(report, output, join(options.folder, 'rankweave-ranks.txt'))
         const folder = temporaryRecordFolder(resolve('.'))
         try {
@@ -82,9 +84,8 @@ export const adviseCommand: AddCommand = (command, act) => {
             onPair: (name, gain) => report.progress(() => `${name}: ${gainText(gain)}`),
           })
           await program.measure()
-          const endsMs = performance.now() + minutes * 60_000
           const advice = await advised(program.changes, program.runs(pairs, endsMs))
-          await conclude(report, command, program, { advice, output, folder: options.folder })
+          await conclude(report, command, program, { advice, compare, output, folder: options.folder })
           if (program.ended !== null) throw program.ended
         } finally {
           rmSync(folder, { recursive: true, force: true })
@@ -98,6 +99,8 @@ const shortRun = 1
 
 interface Conclusion {
   readonly advice: Advice
+  /** The command that compared outputs. */
+  readonly compare: string | undefined
   /** The page. */
   readonly output: string | undefined
   /** Where files that the changes need are written. */
@@ -108,7 +111,7 @@ async function conclude(
   report: Reporter,
   command: readonly string[],
   program: TriedProgram,
-  { advice, output, folder }: Conclusion,
+  { advice, compare, output, folder }: Conclusion,
 ): Promise<void> {
   const { profile } = program
   await program.writeFiles(advice.advised, folder)
@@ -135,9 +138,10 @@ async function conclude(
     ],
     ...advice.tried.map(({ name, share, what, gain }): readonly [string, string] => [
       name,
-      `${gainText(gain)}; ${what}; ${percent(share)} of the time is in calls that it changes`,
+      `${gainText(gain)}; ${what}; it can touch at most ${percent(share)} of the time`,
     ]),
     ...advice.untried.map(({ name, reason }): readonly [string, string] => [name, `not tried: ${reason}`]),
+    ...(compare === undefined ? [] : [['results', `equal in ${program.count} runs by ${compare}`] as const]),
     ...(advice.together === null ? [] : [['together', gainText(advice.together)] as const]),
   ]
   const last = use.length === 0 ? advice.verdict : `${advice.verdict} Use: ${use.join(' && ')}`

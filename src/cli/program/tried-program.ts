@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { PreparedChange, ProgramRuns } from '../../advise/advice.js'
@@ -19,7 +19,7 @@ import { compileProfiler } from '../../profile/library.js'
 import { type Profile, readProfile, readSeconds, trafficOf } from '../../profile/profile.js'
 import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
-import { launcherNameOf, withVariables } from '../../shim/mpi-command.js'
+import { compilerOfCommand, launcherNameOf, withVariables } from '../../shim/mpi-command.js'
 import { packedEnding } from '../../shim/packed-files.js'
 import { shellWord } from '../../text/printable.js'
 import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
@@ -33,7 +33,8 @@ export interface Trial {
   readonly command: readonly string[]
   /** A folder to which all processes can write, for files that are needed meanwhile. */
   readonly folder: string
-  readonly mpicc: string
+  /** The compiler of the program's MPI; undefined: that of the launcher. */
+  readonly mpicc: string | undefined
   /** The words of a command that compares two files with outputs; null: outputs are not compared. */
   readonly compare: readonly string[] | null
   /** Where the output of the first run goes. */
@@ -55,16 +56,24 @@ const mostLearningRuns = 5
 export class TriedProgram {
   readonly #trial: Trial
   readonly #launcher: ReturnType<typeof launcherNameOf>
+  readonly #mpicc: string
   #profile: Profile | undefined
   #placement: PlacementPlan | null = null
   #settings: LearnedSettings | null = null
   #runs = 0
   #ended: Interrupted | null = null
 
-  /** @throws ERR_SHIM for a command of another launcher */
+  /** @throws ERR_SHIM for a command of another launcher, or one that compares outputs and does not start */
   constructor(trial: Trial) {
     this.#trial = trial
     this.#launcher = launcherNameOf(trial.command)
+    this.#mpicc = trial.mpicc ?? compilerOfCommand(trial.command)
+    if (trial.compare !== null) requireEqual(trial.compare, '/dev/null', '/dev/null')
+  }
+
+  /** The number of runs. */
+  get count(): number {
+    return this.#runs
   }
 
   get profile(): Profile {
@@ -82,7 +91,8 @@ export class TriedProgram {
 
   /** Runs the program once with a profile, and finds what could be changed. @throws as `runPreloaded` */
   async measure(): Promise<void> {
-    const { command, folder, mpicc } = this.#trial
+    const { command, folder } = this.#trial
+    const mpicc = this.#mpicc
     const file = join(folder, 'profile.jsonl')
     await this.#run(command, {
       ...{ libraries: [this.#profiler], variables: { RANKWEAVE_PROFILE: `profile:${file}` } },
@@ -91,6 +101,11 @@ export class TriedProgram {
         compileProfiler(folder, mpicc)
       },
     })
+    if (!existsSync(file))
+      throw new RankweaveError(
+        'ERR_SHIM',
+        'expected a program that calls MPI_Init and MPI_Finalize and is linked with libmpi dynamically, got no profile',
+      )
     this.#profile = readProfile(contentsOf(file), file)
     const nodeOf = this.#profile.processes.map(({ node }) => node)
     const isPlaceable = this.#launcher !== 'Slurm' && !command.includes(':')
@@ -160,7 +175,7 @@ export class TriedProgram {
     const library = join(resolve(folder, 'rankweave-shim'), plansName)
     const variables = { LD_PRELOAD: library, ...shimWords(changes, resolve(folder)) }
     const words = isPreloaded ? withVariables(command, variables) : command
-    const compile = ['rankweave', 'shim', '-o', join(folder, 'rankweave-shim'), '--mpicc', this.#trial.mpicc]
+    const compile = ['rankweave', 'shim', '-o', join(folder, 'rankweave-shim'), '--mpicc', this.#mpicc]
     return [...(isPreloaded ? [compile] : []), words].map((line) => line.map(shellWord).join(' '))
   }
 
@@ -251,7 +266,10 @@ function requireEqual([name, ...words]: readonly string[], first: string, other:
   const { error, status, stdout, stderr } = spawnSync(name, [...words, first, other], { encoding: 'utf8' })
   if (error === undefined && status === 0) return
   const said = error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(0, 4).join('; ')
-  throw new RankweaveError('ERR_SHIM', `--compare: a run printed other results than the first: ${said}`)
+  throw new RankweaveError(
+    'ERR_SHIM',
+    `--compare: expected equal results of two runs, got from ${name}: ${said}`,
+  )
 }
 
 const longestFile = 2 ** 28

@@ -53,7 +53,7 @@ describe('rankweave advise', () => {
     const launcher = launcherThat()
     const { exitCode, stdout } = await advise(launcher, '-o', 'advice.html')
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('Placement: 2.00 times as fast [2.00, 2.00] in 6 pairs.')
+    expect(stdout).toContain('Placement: 2.00 times as fast [2.00, 2.00] in 11 pairs.')
     expect(stdout).toContain(`Use: ${launcher} --rankfile rankweave-ranks.txt -n 4 ./program`)
     const page = readFileSync(join(folder, 'advice.html'), 'utf8')
     for (const words of ['Placement: 2.00 times as fast', 'MPI_Wait', 'between nodes'])
@@ -72,7 +72,7 @@ describe('rankweave advise', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       advised: [],
       use: [],
-      verdict: 'Nothing to gain here: placement, 1.00 times as fast [1.00, 1.00] in 6 pairs.',
+      verdict: 'Nothing to gain here: placement, 1.00 times as fast [1.00, 1.00] in 11 pairs.',
     })
     const none = await advise(launcherThat({ calls: '' }))
     expect(none.stdout).toContain('at most 0.0% of the time is in calls that Rankweave can change')
@@ -83,9 +83,14 @@ describe('rankweave advise', () => {
     const failing = await advise(launcherThat({ rest: '[ -z "$placed" ]' }))
     expect(failing).toMatchObject({ exitCode: 3 })
     expect(failing.stderr).toContain('ended with exit code 1, which it did not in the first run')
+    const noProgram = await advise(launcherThat({ rest: 'rm -f "$file" .rankweave-*/profile.jsonl' }))
+    expect(noProgram).toMatchObject({ exitCode: 2 })
+    expect(noProgram.stderr).toContain('expected a program that calls MPI_Init')
+    const noCompare = await advise(launcherThat(), '--compare', join(folder, 'none'))
+    expect(noCompare.stderr).toContain('ERR_SHIM: --compare')
     const other = await advise(launcherThat({ rest: 'echo result $placed' }), '--compare', 'cmp')
     expect(other).toMatchObject({ exitCode: 2 })
-    expect(other.stderr).toContain('ERR_SHIM: --compare: a run printed other results than the first')
+    expect(other.stderr).toContain('ERR_SHIM: --compare: expected equal results of two runs, got from cmp')
   })
 
   it('tells after Ctrl-C what is known so far', async () => {
@@ -93,7 +98,7 @@ describe('rankweave advise', () => {
     const { exitCode, stdout, stderr } = await advise(launcherThat({ rest }))
     expect(exitCode).toBe(130)
     expect(stdout).toContain(
-      'The runs do not say yet whether this pays: placement, 2.00 times as fast in 3 pairs.',
+      'The runs do not say yet whether this pays: placement, 2.00 times as fast in 3 pairs, too few for an interval.',
     )
     expect(stderr).toContain('ERR_ABORTED')
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
