@@ -78,7 +78,10 @@ export class Tenants {
 }
 
 function unknownToken(token: string | undefined): RankweaveError {
-  const message = token === undefined ? 'expected a token' : 'the service has no tenant with this token'
+  const message =
+    token === undefined
+      ? 'expected a token: over HTTP as Authorization: Bearer TOKEN, over WebSocket as token of hello'
+      : 'the service has no tenant with this token'
   return new RankweaveError('ERR_TOKEN', message)
 }
 

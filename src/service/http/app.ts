@@ -11,7 +11,7 @@ import * as z from 'zod'
 import { jsonCommas, jsonDepth } from '../../base/json-depth.js'
 import { maxMessageDepth } from '../../client/protocol/limits.js'
 import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/worlds.js'
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
 import { bearerOf, expectsContinueAlone, requireExpectation, requireHost, toOriginForm } from './guard.js'
@@ -107,6 +107,9 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     requireExpectation(request.raw)
     if (request.url === '/healthz') return
     guard.check(request.raw)
+    // Static files would answer it with the page.
+    if (wantsSocket(request.raw) && pathOf(request.url) === '/')
+      throw new RankweaveError('ERR_NOT_FOUND', 'there is no WebSocket at /: members connect to /v1/worlds')
     const { origin } = request.headers
     if (guard.isForeign(origin)) reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' })
   })
@@ -213,9 +216,19 @@ export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     const expected = exceeded(body)
-    if (expected === null) return parse(request, body, done)
+    if (expected === null)
+      return parse(request, body, (error, value) =>
+        done(error === null ? null : jsonError(error, body), value),
+      )
     done(new RankweaveError('ERR_ARGUMENT', `request: expected ${expected}`))
   })
+}
+
+/** Returns the parser's refusal in our words; one of a member that names a prototype is unchanged. */
+function jsonError(error: Error & { readonly code?: string }, body: string): Error {
+  if (body === '') return new RankweaveError('ERR_ARGUMENT', 'request: expected a body of JSON, got none')
+  if (error.code !== 'FST_ERR_CTP_INVALID_JSON_BODY') return error
+  return wrongValue('ERR_ARGUMENT', 'request: expected a body of JSON', body.slice(0, 40))
 }
 
 /** Returns the bound that a body exceeds; null if it exceeds none. */

@@ -71,7 +71,10 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output
   const words = expectedOf(issue, schema)
   if (issue.code === 'unrecognized_keys')
     throw new RankweaveError('ERR_ARGUMENT', `${where}: ${words}, got ${issue.keys.map(shown).join(', ')}`)
-  throw wrongValue('ERR_ARGUMENT', `${where}: ${words}`, valueAt(given, path))
+  const got = valueAt(given, path)
+  if (got !== undefined) throw wrongValue('ERR_ARGUMENT', `${where}: ${words}`, got)
+  const choice = issue.code === 'invalid_value' ? `: ${words}` : ''
+  throw new RankweaveError('ERR_ARGUMENT', `${where} is missing${choice}`)
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

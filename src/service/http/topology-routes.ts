@@ -2,8 +2,14 @@ import { open, rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
-import { listQuery, type TopologyInfo, topologyId, topologyQuery } from '../../client/protocol/http.js'
-import { RankweaveError } from '../../errors.js'
+import {
+  listQuery,
+  type TopologyInfo,
+  topologyId,
+  topologyQuery,
+  type UploadFormat,
+} from '../../client/protocol/http.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
@@ -42,6 +48,12 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
       handler: async (request, reply) => {
         const { tenant } = request
         const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
+        if (ranks !== null && format !== 'mtx')
+          throw wrongValue(
+            'ERR_ARGUMENT',
+            `ranks: expected none with format=${format}, as only the rows of format=mtx are distributed`,
+            ranks,
+          )
         // A claimed length beyond the limit is refused before the body arrives.
         if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes)
           throw tooLong(limits.uploadBytes)
@@ -54,7 +66,9 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
         uploads.set(tenant.id, before + 1)
         const path = store.temporaryFile()
         try {
-          await receive(request.body as Readable | undefined, path, limits.uploadBytes)
+          const hasLines = await receive(request.body as Readable | undefined, path, limits.uploadBytes)
+          const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '')
+          if (isForm && !hasLines && lineFormats.has(format)) throw linesLost()
           const upload = { path, format, ranks }
           const options = { tenant: tenant.id, signal: leaving(reply) }
           const built = await tasks.run('topology', { upload }, options)
@@ -84,20 +98,41 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
   })
 }
 
+/** The first byte of a gzip file, and of no text. */
+const gzipMark = 0x1f
+
+/** The formats whose line breaks have a meaning. */
+const lineFormats: ReadonlySet<UploadFormat> = new Set(['mtx', 'edges', 'csv', 'metis'])
+
+/**
+ * `curl -d @FILE` removes the line breaks of a file, so that `0 1`, `1 2` becomes the edge `0 11` of weight 2. Its type
+ * of content alone does not tell: `curl --data-binary` sends the same.
+ */
+function linesLost(): RankweaveError {
+  return new RankweaveError(
+    'ERR_ARGUMENT',
+    'the upload: expected lines, got no line break: `curl -d` removes them, so use `curl --data-binary @FILE`',
+  )
+}
+
 function tooLong(most: number): RankweaveError {
   return new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
 }
 
 /**
  * Writes a body to a file as it arrives.
+ *
+ * @returns whether it has a line break, or is compressed
  * @throws ERR_MESSAGE_TOO_LARGE, ERR_STORE; ERR_ARGUMENT for one that ends early
  */
-async function receive(body: Readable | undefined, path: string, most: number): Promise<void> {
+async function receive(body: Readable | undefined, path: string, most: number): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600)
     let bytes = 0
+    let hasLines = false
     try {
       for await (const piece of body ?? []) {
+        hasLines ||= (bytes === 0 && (piece as Buffer)[0] === gzipMark) || (piece as Buffer).includes('\n')
         bytes += (piece as Buffer).length
         if (bytes > most) throw tooLong(most)
         // `writeFile` writes all of it, unlike `write`, which stops when a disk is full.
@@ -106,6 +141,7 @@ async function receive(body: Readable | undefined, path: string, most: number): 
     } finally {
       await file.close()
     }
+    return hasLines
   } catch (cause) {
     const error = storeError(cause)
     if (error instanceof RankweaveError) throw error

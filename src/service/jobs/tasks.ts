@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import type { RankProgram } from '../../client/protocol/http.js'
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulationObject } from '../../cost/simulate/simulation.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -24,6 +24,7 @@ import { expanded, openSourceFile, type ReadProgress } from '../../text/source-f
 import { TextReader } from '../../text/text-reader.js'
 import { chunksOf, fileError } from '../../text/whole-file.js'
 import { matrixMarketText, readMatrixMarketHeader } from '../../topology/files/matrix-market.js'
+import type { TopologySpec } from '../../topology/files/spec-text.js'
 import { parseTopologySpec } from '../../topology/files/spec-text.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { mapFromCommunities } from '../../topology/mapping/communities.js'
@@ -300,6 +301,22 @@ function template(): string {
   }
 }
 
+/** Parses a topology in one line. @throws ERR_SPEC, which says what to do with a file as well */
+function specOf(text: string): TopologySpec {
+  try {
+    return parseTopologySpec(text)
+  } catch (cause) {
+    if (!isRankweaveError(cause, 'ERR_SPEC')) throw cause
+    throw new RankweaveError(
+      'ERR_SPEC',
+      `${cause.message}; for a file pass its format, such as ?format=edges`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
 /** The name of the upload in errors. */
 const uploadName = 'the upload'
 
@@ -328,7 +345,7 @@ function buildUpload(
         'ERR_SPEC',
         'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv',
       )
-    const spec = parseTopologySpec(text)
+    const spec = specOf(text)
     if ('file' in spec)
       throw new RankweaveError('ERR_SPEC', 'expected a topology by parameters: of a file, upload the content')
     return { topology: buildTopology(spec), matrixRanks: null }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { ClassicLevel } from 'classic-level'
 import * as z from 'zod'
 import {
@@ -63,7 +63,7 @@ export class Database {
   /** @throws ERR_STORE when another process has it, or it cannot be read and written */
   static async open(folder: string): Promise<Database> {
     const database = new Database(folder, await loadEngine())
-    database.#level = await database.#opened()
+    database.#level = await database.#opened(dirname(folder))
     try {
       await database.#put([[openerKey, database.#opener]])
     } catch (error) {
@@ -160,14 +160,15 @@ export class Database {
     return statSync(join(this.#folder, 'LOCK'), { throwIfNoEntry: false })?.ino ?? 0
   }
 
-  async #opened(): Promise<ClassicLevel> {
+  /** @param data the folder for the error of an operator; default: none, as clients learn no paths */
+  async #opened(data?: string): Promise<ClassicLevel> {
     const level = new this.#engine(this.#folder, { writeBufferSize })
     try {
       await level.open()
       this.#lock = this.#lockFile()
       return level
     } catch (cause) {
-      throw engineError((cause as Error).cause ?? cause)
+      throw engineError((cause as Error).cause ?? cause, data)
     }
   }
 
@@ -258,12 +259,12 @@ function found(key: string, text: string): FoundRecord {
   }
 }
 
-/** Turns a refusal of the engine into an error without paths. */
-function engineError(cause: unknown): RankweaveError {
+/** Turns a refusal of the engine into an error, without paths but that of `data`. */
+function engineError(cause: unknown, data?: string): RankweaveError {
   const { code } = cause as { readonly code?: string }
   const message =
     code === 'LEVEL_LOCKED'
-      ? 'the data is in use by another process'
+      ? `${data ?? 'the data'} is in use by another process${data === undefined ? '' : ': end it, or give another --data'}`
       : code === 'LEVEL_CORRUPTION'
         ? 'the database of the data is damaged: put a copy of the whole folder in its place, or move that away'
         : `the data cannot be read or written: ${reasonWithoutPath(cause)}`

@@ -89,6 +89,7 @@ describe('the command, with TLS, tokens, a public name and an allowed origin', (
       ['/v1/worlds', 'https://evil.example', 403],
       ['/v1/rendezvous', 'https://evil.example', 403],
       ['/v1/elsewhere', 'https://lab.example.org', 404],
+      ['/', 'https://lab.example.org', 404],
     ] as const) {
       const [error] = (await once(new WebSocket(sockets + path, { ca, origin }), 'error')) as [Error]
       expect(error.message).toContain(String(status))

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ErrorAnswer } from '../../../../src/client/protocol/http.js'
 import { serve } from '../../../../src/service/http/serve.js'
 import { rawConnection, requestText, statusesOf } from '../../../support/raw-connection.js'
 import { asking, startService } from '../../../support/service.js'
@@ -136,6 +137,46 @@ describe('attacks', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { message } } })
   })
 
+  it('lines that curl -d has joined are refused; the bytes of --data-binary are taken, with CRLF too', async () => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const upload = (
+      body: NonNullable<RequestInit['body']>,
+      headers: Record<string, string> = type,
+      query = 'format=edges',
+    ) => ours.json(`/v1/topologies?${query}`, { method: 'POST', headers, body })
+    const text = '0 1\n1 2\n'
+    const message = /^the upload: expected lines, got no line break: .*--data-binary/
+    const joined = {
+      status: 400,
+      body: { error: { code: 'ERR_ARGUMENT', message: expect.stringMatching(message) } },
+    }
+    expect(await upload(text.replaceAll('\n', ''))).toMatchObject(joined)
+    for (const body of [text, text.replaceAll('\n', '\r\n'), gzipSync(text)])
+      expect(await upload(body)).toMatchObject({ body: { ranks: 3, edges: 2 } })
+    expect(await upload('0 1', {})).toMatchObject({ body: { edges: 1 } })
+    expect(await upload('moore:4x4:r=1', type, 'format=spec')).toMatchObject({ status: 201 })
+  })
+
+  it('ranks without a matrix, a spec that is none, a missing field and no token say what to send', async () => {
+    const refused = async (text: string, query: string) => {
+      const { body } = await ours.upload(text, query)
+      return (body as unknown as ErrorAnswer).error.message
+    }
+    expect(await refused('0 1\n', 'format=edges&ranks=8')).toBe(
+      'ranks: expected none with format=edges, as only the rows of format=mtx are distributed, got 8',
+    )
+    expect(await refused('0 1', 'name=x')).toMatch(/; for a file pass its format, such as \?format=edges$/)
+    const plan = `/v1/plans/p-${'0'.repeat(64)}`
+    expect((await ours.json(`${plan}/simulation?machine=cluster:nodes=4`)).body).toMatchObject({
+      error: { message: 'bytes is missing' },
+    })
+    expect((await ours.json(`${plan}/export`)).body).toMatchObject({
+      error: { message: 'as is missing: expected one of c, goal' },
+    })
+    const { error } = (await asking(started.service).json<ErrorAnswer>('/v1/plans')).body
+    expect(error.message).toMatch(/Authorization: Bearer TOKEN/)
+  })
+
   it.each(refused)(
     '%s is refused with a code, and the service continues',
     async (_what, body, query, status) => {
@@ -231,7 +272,10 @@ describe('a service', () => {
       })
     // The same process may be a successor that got the id of the one that was killed; a live service of this
     // process is not.
-    await expect(serve({ data })).rejects.toMatchObject({ code: 'ERR_STORE' })
+    await expect(serve({ data })).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: `${realpathSync(data)} is in use by another process: end it, or give another --data`,
+    })
   })
 
   it('takes up the jobs that waited when it ended, and refuses more than its queue holds', async () => {
