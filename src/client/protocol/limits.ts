@@ -56,7 +56,7 @@ export const serviceLimits = {
     least: 1,
     most: 1024,
     default: 2,
-    help: 'threads that plan, and one more for a long job while tenants wait; by default also fewer than cores',
+    help: 'threads that plan, and one more for a long job while tenants wait; fewer by default where there are only 1 or 2 cores',
   }),
   queuedJobs: integerOption({ least: 1, most: 2 ** 20, default: 1024, help: 'waiting jobs of a tenant' }),
   endedJobs: integerOption({
@@ -159,20 +159,20 @@ const limit = (initial: number, help: string) => integerOption({ least: 1, defau
  * `hello`, so 2,000 that connect at once leave room for those that have sent it.
  */
 export const worldServiceLimits = {
-  maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed'),
+  maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed. Set by `connections`'),
   maxTenantSockets: limit(3_072, 'sockets of a token; beyond: closed'),
   maxPendingSockets: limit(2_048, 'sockets whose `hello` has not arrived; beyond: closed'),
   firstMessageMs: limit(10_000, 'milliseconds that a socket may take for `hello`; then it is closed'),
-  maxWorlds: limit(256, 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`'),
-  maxMembers: limit(1_024, 'members of a world; beyond: `ERR_LIMIT`'),
+  maxWorlds: limit(256, 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`. Set by `worlds`'),
+  maxMembers: limit(1_024, 'members of a world; beyond: `ERR_LIMIT`. Set by `members`'),
   maxCommunicators: limit(256, 'communicators of a member, `world` included; beyond: `ERR_LIMIT`'),
   maxCallsInFlight: limit(
     64,
-    'requests of a socket that have no reply yet; beyond: `ERR_LIMIT` for those that are collective',
+    'requests of a socket that have no reply yet; beyond: `ERR_LIMIT` for those that are collective. Set by `callsInFlight`',
   ),
   maxMessageBytes: limit(
     2 ** 16,
-    'bytes of a message to the service; a longer one closes the socket with code 1009',
+    'bytes of a message to the service; a longer one closes the socket with code 1009. Set by `messageBytes`',
   ),
   maxMessagesPerSecond: limit(10_000, 'messages per second of a socket; beyond: closed'),
   maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a word'),

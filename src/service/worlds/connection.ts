@@ -91,7 +91,7 @@ export class Connection implements Reader, MemberClient {
     if (this.#worlds === undefined) {
       this.#greet(request)
     } else if (this.#inFlight >= maxCallsInFlight && waitsForOthers(request.kind)) {
-      const error = beyondLimit(`${maxCallsInFlight} calls in flight (maxCallsInFlight)`)
+      const error = beyondLimit(`${maxCallsInFlight} calls in flight (callsInFlight)`)
       this.#send({ reply: request.id, error: toCallError(error) })
     } else {
       void this.#answer(request, this.#worlds)

@@ -45,13 +45,13 @@ export class TenantWorlds {
   create(name: string | null, members: number, programs: number, creator: object | undefined): ServedWorld {
     const { clock, maxWorlds, maxMembers, watch } = this.#options
     if (members > maxMembers) {
-      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (maxMembers)`)
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (members)`)
     }
     if (name !== null && this.#named.has(name)) {
       throw new RankweaveError('ERR_WORLD', `there is a world '${name}' already`)
     }
     if (this.#worlds.size >= maxWorlds) {
-      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxWorlds} worlds (maxWorlds)`)
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxWorlds} worlds (worlds)`)
     }
     const id = `w-${randomBytes(8).toString('hex')}`
     const world: ServedWorld = new ServedWorld({

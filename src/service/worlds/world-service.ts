@@ -185,7 +185,7 @@ export class WorldService {
   #cannotAccept(): RankweaveError | undefined {
     const { maxSockets, maxPendingSockets } = this.limits
     if (this.#isClosed) return closed('the service shuts down')
-    if (this.#connections.size >= maxSockets) return beyondLimit(`${maxSockets} sockets (maxSockets)`)
+    if (this.#connections.size >= maxSockets) return beyondLimit(`${maxSockets} sockets (connections)`)
     if (this.#pending.size < maxPendingSockets) return undefined
     return beyondLimit(`${maxPendingSockets} sockets without a first message (maxPendingSockets)`)
   }
