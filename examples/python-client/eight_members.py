@@ -1,10 +1,14 @@
 """Eight members of one world: they split it twice, free what they made, lose one of them, and continue without it.
 
-    python3 eight_members.py ws://127.0.0.1:7878/v1/worlds [FILE_WITH_TOKEN]
+    python3 eight_members.py [URL [FILE_WITH_TOKEN]]
+
+URL is ws://127.0.0.1:7878/v1/worlds by default.
 """
 
 import asyncio
 import sys
+
+import websockets
 
 from rankweave_worlds import CallError, Member
 
@@ -80,4 +84,9 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         with open(sys.argv[2], encoding="utf-8") as file:
             given = next(line.strip() for line in file if line.strip() and not line.startswith("#"))
-    asyncio.run(main(sys.argv[1], given))
+    url = sys.argv[1] if len(sys.argv) > 1 else "ws://127.0.0.1:7878/v1/worlds"
+    try:
+        asyncio.run(main(url, given))
+    except (OSError, CallError, websockets.WebSocketException) as error:
+        # No service there, a URL of another kind, or a token that the service refuses.
+        sys.exit(f"{url}: {error or type(error).__name__}")

@@ -1,12 +1,45 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { python, pythonMissing } from '../../../support/python.js'
 import { startService } from '../../../support/service.js'
+
+const run = promisify(execFile)
+const matrix = 'test/matrices/dwt_193.mtx'
+
+/** The error of a command that fails, with its exit code and its output. */
+const ended = (command: string, args: readonly string[]) =>
+  run(command, [...args]).then(
+    () => ({ code: 0, stderr: '' }),
+    (error: { code: number; stderr: string }) => error,
+  )
+
+it('the requests of docs/service.md as typed, and plan.py, yield the plan of the command', async () => {
+  const { service, end } = await startService()
+  const folder = mkdtempSync(join(tmpdir(), 'rankweave-requests-'))
+  try {
+    const plan = resolve('examples/python-client/plan.py')
+    const byPython = await run(python, ['-B', plan, 'mtx', matrix, service.url])
+    const [, requests] = [...readFileSync('docs/service.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)]
+    const script = requests![1]!.replace(/^S=.*$/m, `S=${service.url}`).replace(matrix, resolve(matrix))
+    const { stdout } = await run('bash', ['-e', '-c', script], { cwd: folder })
+    expect(stdout).toMatch(/"state":"done"/)
+    const typed = readFileSync(join(folder, 'plan.jsonl'), 'utf8')
+    expect(typed).toMatch(/^{"format":"rankweave-schedule".*\n{"rank":0,/)
+    expect(byPython.stdout).toBe(typed)
+    expect(await ended(python, ['-B', plan, 'edges', matrix, service.url])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^HTTP Error 400.*"code":"ERR_[A-Z_]+".*\n$/),
+    })
+  } finally {
+    rmSync(folder, { recursive: true })
+    await end()
+  }
+})
 
 const missing = pythonMissing()
 if (missing !== undefined) console.log(`skipped: ${missing}`)
@@ -29,6 +62,9 @@ it.skipIf(missing !== undefined)(
         join(folder, 'tokens'),
       ])
       expect(stdout).toBe('8 members, 2 splits, 1 lost, 7 continue\n')
+      // A URL of another kind is one line of error.
+      const wrong = await ended(python, ['-B', program, service.url])
+      expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^http:[^\n]*\n$/) })
     } finally {
       rmSync(folder, { recursive: true })
       await end()
