@@ -156,7 +156,11 @@ export async function serve(options: ServeOptions): Promise<Service> {
     await release()
     throw cause instanceof RankweaveError
       ? cause
-      : new RankweaveError('ERR_FABRIC', `cannot listen on ${host}:${port}: ${reasonText(cause)}`, { cause })
+      : new RankweaveError(
+          'ERR_FABRIC',
+          `cannot listen on ${host}:${port}${isTaken(cause) ? ' (give another --port)' : ''}: ${reasonText(cause)}`,
+          { cause },
+        )
   }
   let closing: Promise<void> | undefined
   return {
@@ -178,6 +182,8 @@ export async function serve(options: ServeOptions): Promise<Service> {
     },
   }
 }
+
+const isTaken = (cause: unknown) => (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
 
 /** Returns the folder of the page, if the package has it. */
 function webFolder(): string {

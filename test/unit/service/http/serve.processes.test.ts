@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ErrorAnswer } from '../../../../src/client/protocol/http.js'
 import { serve } from '../../../../src/service/http/serve.js'
 import { rawConnection, requestText, statusesOf } from '../../../support/raw-connection.js'
@@ -275,6 +275,12 @@ describe('a service', () => {
     await expect(serve({ data })).rejects.toMatchObject({
       code: 'ERR_STORE',
       message: `${realpathSync(data)} is in use by another process: end it, or give another --data`,
+    })
+    const taken = { data: `${data}-taken`, port: Number(new URL(started.service.url).port) }
+    onTestFinished(() => rmSync(taken.data, { recursive: true, force: true }))
+    await expect(serve(taken)).rejects.toMatchObject({
+      code: 'ERR_FABRIC',
+      message: expect.stringContaining(`${taken.port} (give another --port): listen EADDRINUSE`),
     })
   })
 
