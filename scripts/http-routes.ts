@@ -73,7 +73,8 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/topologies/:topology/view', statuses: [200], answer: json },
-    summary: 'What pictures of a topology show.',
+    summary:
+      'What pictures of a topology show: `statistics`, `degrees`, `graph`, `adjacency`, and the `neighborhood` of `rank`.',
     query: topologyViewQuery,
   },
   {
@@ -102,16 +103,18 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/ranks/:rank', statuses: [200], answer: json },
-    summary: 'The operations of one rank, in order.',
+    summary:
+      'The `operations` of one `rank`, in order: `phase`, `kind`, `peer`, `tag`, `blocks`, and `after`, the phase that it waits for.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/mapping', statuses: [200], answer: json },
     summary:
-      'Of a plan with `map`, the mapping as `rankweave map` writes it: rank `slotOf[v]` is vertex v. 404 where rank v is vertex v, and without the topology.',
+      'Of a plan with `map`, the mapping as `rankweave map` writes it: rank `slotOf[v]` is vertex v, and `cost` is that of `objective`. 404 where rank v is vertex v, and without the topology.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/simulation', statuses: [200], answer: json },
-    summary: 'What `rankweave simulate --json` prints.',
+    summary:
+      'What `rankweave simulate --json` prints: `timeUs`, `waitUs`, `messages` and `bytes` by level, `criticalPath`.',
     query: simulationQuery,
   },
   {
@@ -121,7 +124,8 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/view', statuses: [200], answer: json },
-    summary: 'What pictures of a plan show.',
+    summary:
+      'What pictures of a plan show: `statistics`, `traffic`, `messages` per rank, `groups`; with a machine `simulation` and speedup by block length, `sizes`.',
     query: planViewQuery,
   },
   {

@@ -55,14 +55,21 @@ export const planRequest = z
       .describe('as `rankweave plan --strategy` takes it, `auto` included'),
     ...fieldsOf(planOptions),
     // Another engine is refused where the request is understood, with what to use instead.
-    engine: z.string().max(64).optional(),
+    engine: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('how friends are grouped: `greedy`, the default, `improved` or `exact`'),
     machine: line
       .optional()
       .describe('one line, without files, such as `cluster:nodes=4,cores=32,profile=simgrid-fast`'),
     operation: z
       .enum(['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'])
       .default('neighbor-allgather'),
-    bytes: count.max(longestServedBytes).optional().describe('of every block, for `auto`'),
+    bytes: count
+      .max(longestServedBytes)
+      .optional()
+      .describe('of every block, for `auto`; on the command line at most 1099511627776'),
     map: z
       .literal('auto')
       .optional()
@@ -96,7 +103,9 @@ export const planInfo = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('of the schedule, version 2'),
-  statistics: z.record(z.string(), z.unknown()).describe('what `rankweave plan --json` prints'),
+  statistics: z
+    .record(z.string(), z.unknown())
+    .describe('what `rankweave plan --json` prints; `verified` is always true'),
 })
 
 export const errorAnswerSchema = z.strictObject({ error: serviceError })

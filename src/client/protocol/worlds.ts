@@ -315,7 +315,7 @@ export const worldEvents = {
   refused: z
     .strictObject({
       event: z.literal('refused'),
-      id: z.int().nullable().describe('of that message; null where it has none that can be told'),
+      id: z.int().nullable().describe('of that message; null if it could not be read'),
       error: callError,
     })
     .describe(
