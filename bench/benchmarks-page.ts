@@ -3,13 +3,13 @@ import { markdown } from './markdown-table.js'
 import { measured, ratioText, spreadOf, spreadRatios } from './result-texts.js'
 import type { ResultFigure, ResultFile, ResultTable } from './results-file.js'
 
-const opening = `# Benchmarks
+const opening = (files: readonly ResultFile[]) => `# Benchmarks
 
 <!-- Generated from bench/results by \`npm run bench:docs\`. -->
 
-This page compares Rankweave with C programs and MPI libraries on the same machine of two cores.
+This page compares Rankweave with C programs and MPI libraries on the same machine of two cores (${machinesText(files)}).
 A ratio is ours / baseline in the unit of the row: for times below 1x is faster, for bandwidths and rates above 1x.
-Ratios of times below 0.2 are printed as "times faster", in ranges as fractions.
+Ratios of times below 0.2 are printed as fractions: at 1/303x, ours takes a 303rd of the time.
 `
 
 const closing = `## Method
@@ -26,7 +26,22 @@ The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpi
 
 /** docs/benchmarks.md. */
 export function benchmarksPage(files: readonly ResultFile[]): string {
-  return [opening, ...headlines.map((one) => headlineSection(one, files)), spreads(files), closing].join('\n')
+  return [
+    opening(files),
+    ...headlines.map((one) => headlineSection(one, files)),
+    spreads(files),
+    closing,
+  ].join('\n')
+}
+
+/** The processors and versions of Node of all tables; each table has its own in bench/results. */
+function machinesText(files: readonly ResultFile[]): string {
+  const tables = files.flatMap((file) => file.tables)
+  const processors = tables.map(({ machine }) =>
+    machine.replaceAll(/2 x |\(R\)| Processor| \(virtual\)/g, ''),
+  )
+  const nodes = tables.flatMap(({ software }) => software.filter((each) => each.startsWith('Node ')))
+  return [processors, nodes].map((names) => [...new Set(names)].sort().join(' or ')).join('; ')
 }
 
 /** A table of figures and ratios: one row per case, wherever its figure is recorded. */

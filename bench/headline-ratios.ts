@@ -42,6 +42,14 @@ export const headlines: readonly Headline[] = [
     text: 'Times are half a round trip.\n\n![latency and bandwidth by message size](threads.svg)',
     rows: [
       threads('ping-pong, half round trip, 8 B', 'threads, 8 B'),
+      threads(
+        'ping-pong, half round trip, 8 B, beside one busy process, not bound',
+        'threads, 8 B, beside a busy process',
+      ),
+      threads(
+        'ping-pong, half round trip, 8 B, beside one busy process, bound to cores',
+        'the same with `--bind-to core`',
+      ),
       threads('ping-pong, half round trip, 1 KiB', 'threads, 1 KiB'),
       threads('ping-pong, half round trip, 64 KiB', 'threads, 64 KiB'),
       threads('ping-pong, half round trip, 256 KiB', 'threads, 256 KiB'),

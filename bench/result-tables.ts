@@ -19,7 +19,7 @@ import { phasesSection, phasesTitle, replicationSection, replicationTitle } from
 const docs = '../../docs'
 
 const tableOpening = `Every figure is the median of the runs; the best run is in brackets.
-\`ratio\` is ours / baseline in the unit of the row; ratios of times below 0.2 are printed as "times faster".
+\`ratio\` is ours / baseline in the unit of the row; ratios of times below 0.2 are printed as fractions.
 A target is met or missed.
 Where the samples of single runs were not retained, figures are the medians documented at the time; \`source\` in bench/results names them.
 docs/benchmarks.md says how the figures are measured.

@@ -17,7 +17,7 @@ export const times = ['us', 'ms', 's']
 export function ratioText(figure: ResultFigure): string {
   const ratio = ratioOf(figure)
   if (ratio === null) return ''
-  if (ratio < 0.2 && times.includes(figure.unit)) return `${number(Math.round(1 / ratio))} times faster`
+  if (ratio < 0.2 && times.includes(figure.unit)) return `1/${Math.round(1 / ratio)}x`
   const { interval } = figure
   if (interval === undefined) return timesText(ratio)
   return `${timesText(ratio)} (${interval.map((end) => end.toFixed(2)).join(' to ')})`

@@ -5,7 +5,7 @@
  *   rankweave run examples/mandelbrot.ts -n 2 --fabric threads --processes 2
  *
  * The first command starts the threads itself, checks the picture, and times both loops in turn. The second computes the
- * picture alone; `-- 9` behind it times both loops 9 times.
+ * picture alone; `-- 9` behind it times both loops 9 times, and returns the medians.
  */
 import { availableParallelism } from 'node:os'
 import process, { argv } from 'node:process'
@@ -19,7 +19,7 @@ const width = 800
 const height = 600
 const mostSteps = 400
 
-/** The default export runs on every rank. The first argument is how often both loops are timed. */
+/** The default export runs on every rank. The first argument is how often both loops are timed: not at all, or 9 times. */
 export default async function main(world: Communicator, [most = '0']: readonly string[] = []) {
   const picture = await rowsOfAll(world)
   const turns: Turn[] = []
@@ -34,7 +34,8 @@ export default async function main(world: Communicator, [most = '0']: readonly s
   if (picture === null) return null
   const plain = rowsFrom(0, 1)
   const differing = plain.filter((steps, pixel) => steps !== picture[pixel]).length
-  return { inside: plain.filter((steps) => steps === mostSteps).length, differing, turns } satisfies Result
+  const inside = plain.filter((steps) => steps === mostSteps).length
+  return { inside, differing, ...(turns.length === 0 ? {} : timesOf(turns)) } satisfies Result
 }
 
 /** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
@@ -70,10 +71,9 @@ function rowsFrom(first: number, stride: number): Uint16Array {
 }
 
 /** Rank 0 returns how many points never leave the circle, and how many differ from the plain loop's. */
-interface Result {
+interface Result extends Partial<Times> {
   readonly inside: number
   readonly differing: number
-  readonly turns: readonly Turn[]
 }
 
 /** The milliseconds of both loops, one after the other, so that both share the load of other programs. */
@@ -82,20 +82,37 @@ interface Turn {
   readonly parallel: number
 }
 
-/** Reports nine turns: the median ratio has a 95% interval from the second least ratio to the second greatest. */
-export function reportOf(threads: number, { differing, turns }: Result): string {
+/** Medians of the turns in milliseconds, and of plain / parallel: above 1 the ranks are faster. */
+interface Times {
+  readonly plain: number
+  readonly parallel: number
+  readonly ratio: number
+  readonly interval: readonly [low: number, high: number]
+}
+
+/** Of nine turns, the second least ratio and the second greatest are a 95% interval of the median. */
+export function timesOf(turns: readonly Turn[]): Times {
   const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b)
-  const medianOf = (values: readonly number[]) => `${ascending(values)[4].toFixed(0)} ms, median of 9 turns`
-  const ratios = ascending(turns.map(({ plain, parallel }) => plain / parallel))
-  const [low, ratio, high] = [1, 4, 7].map((place) => ratios[place].toFixed(2))
+  const medianOf = (values: readonly number[]) => ascending(values)[values.length >> 1]
+  const ratios = turns.map(({ plain, parallel }) => Number((plain / parallel).toFixed(2)))
+  return {
+    plain: Math.round(medianOf(turns.map(({ plain }) => plain))),
+    parallel: Math.round(medianOf(turns.map(({ parallel }) => parallel))),
+    ratio: medianOf(ratios),
+    interval: [ascending(ratios).at(1)!, ascending(ratios).at(-2)!],
+  }
+}
+
+export function reportOf(threads: number, differing: number, times: Times): string {
+  const [ratio, low, high] = [times.ratio, ...times.interval].map((each) => each.toFixed(2))
   const seen =
-    Number(low) > 1 || Number(high) < 1
+    times.interval[0] > 1 || times.interval[1] < 1
       ? `${threads} threads were ${ratio} times as fast as the plain loop (95% interval ${low} to ${high}).`
       : `no difference in time was seen between ${threads} threads and the plain loop (95% interval ${low} to ${high}).`
   return [
     `  check       ${differing === 0 ? 'passed, all points equal' : `FAILED, ${differing} points differ`}`,
-    `  plain loop  ${medianOf(turns.map(({ plain }) => plain))}`,
-    `  ${`${threads} threads`.padEnd(10)}  ${medianOf(turns.map(({ parallel }) => parallel))}`,
+    `  plain loop  ${times.plain} ms, median of 9 turns`,
+    `  ${`${threads} threads`.padEnd(10)}  ${times.parallel} ms, median of 9 turns`,
     '',
     `In this run ${seen}`,
   ].join('\n')
@@ -103,13 +120,13 @@ export function reportOf(threads: number, { differing, turns }: Result): string 
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const threads = Math.max(2, availableParallelism())
-  const [result] = await run<Result, readonly string[]>(new URL(import.meta.url), {
+  const [result] = await run<Result & Times, readonly string[]>(new URL(import.meta.url), {
     ...{ ranks: threads, processes: threads, fabric: 'threads' },
     args: ['9'],
   })
   console.log(
     `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
   )
-  console.log(`${reportOf(threads, result)}\n`)
+  console.log(`${reportOf(threads, result.differing, result)}\n`)
   if (result.differing > 0) process.exitCode = 1
 }
