@@ -189,7 +189,7 @@ function fieldsOf(table: PlanOptions): Fields {
   return Object.fromEntries(fields) as Fields
 }
 
-function fieldOf({ kind, least = 0, most, words, help = '', default: initial }: Option<unknown>) {
+function fieldOf({ kind, least = 0, most, words, help = '', default: initial, computed }: Option<unknown>) {
   const number = z.int().min(least)
   const value =
     kind === 'flag'
@@ -199,5 +199,6 @@ function fieldOf({ kind, least = 0, most, words, help = '', default: initial }: 
         : most === undefined
           ? number
           : number.max(most)
-  return value.optional().describe(initial === undefined ? help : `${help}. Default ${initial}`)
+  const fallback = initial ?? computed
+  return value.optional().describe(fallback === undefined ? help : `${help}. Default ${fallback}`)
 }
