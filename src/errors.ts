@@ -214,11 +214,18 @@ export function reasonText(value: unknown): string {
   try {
     if (value instanceof Error) return value.message
     // The text of a view would look like the number that was expected.
-    if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`
-    return Array.isArray(value) ? arrayText(value) : String(value)
+    if (ArrayBuffer.isView(value)) return withArticle(value.constructor.name)
+    if (Array.isArray(value)) return arrayText(value)
+    const text = String(value)
+    return text === '[object Object]' ? objectText(value as object) : text
   } catch {
     return `a value of type ${typeof value} that has no text`
   }
+}
+
+/** Returns the name of a type behind its article: `an Int32Array`, `a Uint8Array`. */
+export function withArticle(name: string): string {
+  return `${/^(?:Int|[AEO])/.test(name) ? 'an' : 'a'} ${name}`
 }
 
 /** Shortens an array, because arrays of others may be long and nest deeply, and the full text would take too long. */
@@ -227,6 +234,18 @@ function arrayText(values: readonly unknown[]): string {
   if (length > mostShown || values.some((value) => typeof value === 'object' && value !== null))
     return `an array of ${length}`
   return length < 2 ? `[${values.map(String).join('')}]` : String(values)
+}
+
+const mostEntries = 8
+
+/** Shows the first entries of an object, without what nests in it. */
+function objectText(value: object): string {
+  const entries = Object.entries(value)
+  const shownOnes = entries
+    .slice(0, mostEntries)
+    .map(([key, each]) => `${key}: ${typeof each === 'object' && each !== null ? '...' : shown(each)}`)
+  if (entries.length > mostEntries) shownOnes.push('...')
+  return shownOnes.length === 0 ? '{}' : `{ ${shownOnes.join(', ')} }`
 }
 
 /** Tells whether a value is a {@link RankweaveError} and, if codes are given, has one of them. */

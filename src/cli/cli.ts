@@ -17,9 +17,9 @@ import { exitCodeOf, type Streams } from './output/streams.js'
 import { Interrupted, OutputLost, WorldFailure } from './program/world-failure.js'
 
 const help = `
-A process topology defines who sends to whom. Rankweave plans its messages, verifies the plan, and runs it.
-
 Start here:
+  rankweave run program.ts -n 2 --fabric threads --processes 2
+                                                    run your own program on 2 threads
   rankweave spmm -n 64                              multiply a built-in sparse matrix on 64 ranks
   rankweave split -n 1000000                        split a million ranks and report the cost
   rankweave topology moore:64x64:r=4                describe a topology
@@ -32,7 +32,6 @@ Start here:
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
                                                     compare its strategies there, by block length
   rankweave report moore:16x16:r=2 -o report.html    pictures of a plan and its traffic, in one file
-  rankweave run program.ts -n 64                    run your own program
   rankweave host -n 8 --processes 2                 open a world for processes of several hosts
   rankweave serve                                   serve plans and communicators to programs in any language
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
@@ -42,9 +41,9 @@ Exit codes:
   0   done
   1   a check failed: a wrong product, a plan with violations, a wrong split, a violated guideline
   2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
-  3   the program's world failed: a rank threw, a deadlock, a lost process
+  3   the program's world failed: a rank threw, a deadlock, a lost process, Ctrl-C or SIGTERM
   70  a bug in rankweave
-  130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
+  130 Ctrl-C ended measure, record or a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
 /** Runs one command line. Never throws; returns the process's exit code. */
@@ -52,7 +51,10 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   const report = reporter(streams, wantsJson(argv))
   let exitCode: ExitCode = exitCodes.ok
   const program = new Command('rankweave')
-    .description('Communicators, process topologies and message-combining neighborhood collectives.')
+    .description(
+      'Runs copies of a TypeScript function on all cores, hosts or browser tabs; they exchange data by the calls of MPI.\n' +
+        'Also plans the neighbor exchanges of MPI programs, so that they send fewer messages.',
+    )
     .version(ownVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .commandsGroup('Inspection:')
@@ -72,7 +74,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     await program.parseAsync(withoutHelpOfUnknown(argv), { from: 'user' })
     return exitCode
   } catch (error) {
-    return fail(error, report)
+    return fail(error, report, argv)
   }
 }
 
@@ -112,12 +114,14 @@ export function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(0, end < 0 ? undefined : end).includes('--json')
 }
 
-function fail(error: unknown, report: Reporter): number {
+function fail(error: unknown, report: Reporter, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok
     // Commander throws this after the help of a command that does not exist.
     const message =
-      error.code === 'commander.help' ? 'help: unknown command' : error.message.replace(/^error: /, '')
+      error.code === 'commander.help'
+        ? 'help: unknown command'
+        : error.message.replace(/^error: /, '') + threadsHint(error, argv)
     return refuse(
       new RankweaveError('ERR_USAGE', `${shortened(message)} (see --help)`),
       exitCodes.badInput,
@@ -131,6 +135,12 @@ function fail(error: unknown, report: Reporter): number {
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
   report.note('This is a bug in rankweave. Please report it with the command line and the following lines:')
   return refuse(error, exitCodes.defect, report)
+}
+
+/** Returns how a world gets threads, after an attempt to give their number by an option of its own. */
+function threadsHint({ message }: CommanderError, argv: readonly string[]): string {
+  const isMeant = argv[0] === 'run' && message.includes("unknown option '--threads")
+  return isMeant ? '; for two threads: --fabric threads --processes 2' : ''
 }
 
 function refuse(error: unknown, exitCode: number, report: Reporter): number {

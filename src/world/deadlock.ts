@@ -163,7 +163,7 @@ export class DeadlockWatch {
   #report({ waits, blocked, ended, calls }: Evidence): void {
     const mismatch = mismatchAmong(calls)
     const report = `${waits}${hintLine(this.#runtimes()[0]?.callSites)}`
-    const what = `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them`
+    const what = `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake ${blocked === 1 ? 'it' : 'them'}`
     this.#onDeadlock?.(
       mismatch === undefined
         ? new RankweaveError('ERR_DEADLOCK', `${what}\n${report}`, { details: { blocked, ended } })

@@ -11,8 +11,9 @@ import type { RunningWorld, WorldOptions } from './world.js'
  */
 function emptyLoop(world: RunningWorld): RankweaveError {
   const ranks = union(world.states().map((state) => state.running))
-  const message = `${rangesText(ranks)} cannot continue: nothing is left in this process to wake them, no message, no timer, no file, no socket`
-  return new RankweaveError('ERR_DEADLOCK', message, { details: { blocked: countOf(ranks) } })
+  const blocked = countOf(ranks)
+  const message = `${rangesText(ranks)} cannot continue: nothing is left in this process to wake ${blocked === 1 ? 'it' : 'them'}, no message, no timer, no file, no socket`
+  return new RankweaveError('ERR_DEADLOCK', message, { details: { blocked } })
 }
 
 /**

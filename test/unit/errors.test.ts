@@ -77,7 +77,7 @@ describe('RankweaveError', () => {
   it.each([
     { cause: new RangeError('deep'), plain: { name: 'RangeError', message: 'deep' } },
     { cause: () => 1, plain: '() => 1' },
-    { cause: { a: 1 }, plain: '[object Object]' },
+    { cause: { a: 1 }, plain: '{ a: 1 }' },
     { cause: 'said', plain: 'said' },
     { cause: 7n, plain: 7n },
   ])('makes any cause cloneable: $plain', ({ cause, plain }) => {
@@ -94,6 +94,7 @@ describe('values in messages', () => {
     ['x', "'x'"],
     [new Error('why'), 'why'],
     [Float64Array.of(0), 'a Float64Array'],
+    [Int32Array.of(0), 'an Int32Array'],
     [[0], '[0]'],
     [[], '[]'],
     [[1, 2], '1,2'],
@@ -105,6 +106,7 @@ describe('values in messages', () => {
     [[{ a: 1 }], 'an array of 1'],
     [[null, undefined], ','],
     [null, 'null'],
+    [{ processes: 2, fabric: 'threads', nested: {} }, "{ processes: 2, fabric: 'threads', nested: ... }"],
     [Object.create(null), 'a value of type object that has no text'],
     ['a\nverified', "'a\\x0averified'"],
   ])('%o', (value, text) => expect(shown(value)).toBe(text))

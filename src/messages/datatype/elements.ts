@@ -1,6 +1,6 @@
 import { bytesOf, copyBytes, extentOf, typedArrayName } from '../../base/bytes.js'
 import { unwrittenBuffer } from '../../base/node-process.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown, withArticle } from '../../errors.js'
 
 export type TypedArray =
   | Int8Array
@@ -126,7 +126,7 @@ export function newReceivedArray(type: number, countElems: number): TypedArray {
 
 function noRoom(type: number, countElems: number, cause?: unknown): RankweaveError {
   const unit = type === typeCode.value ? 'bytes' : 'elements'
-  const message = `no memory holds ${countElems} ${unit} of a ${typeName(type)}`
+  const message = `no memory holds ${countElems} ${unit} of ${withArticle(typeName(type))}`
   return new RankweaveError('ERR_COUNT', message, { cause })
 }
 

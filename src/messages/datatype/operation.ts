@@ -1,6 +1,6 @@
 import { flagOption, type OptionTable, textOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, withArticle } from '../../errors.js'
 import { elementSizeBytes, type TypedArray, typeCode, typeName } from './elements.js'
 
 /**
@@ -113,7 +113,7 @@ export function readyBigintOperation(op: OperationName): ReadyOperation {
 
 function kernelFor(op: OperationName, type: number, countElems: number): Kernel {
   const kernel = builtinKernel(op, type)
-  if (kernel === undefined) throw undefinedOn(op, `the elements of a ${typeName(type)}`)
+  if (kernel === undefined) throw undefinedOn(op, `the elements of ${withArticle(typeName(type))}`)
   if (isPairOperation(op) && countElems % 2 !== 0) {
     throw new RankweaveError(
       'ERR_COUNT',

@@ -1,5 +1,5 @@
 import { bytesOf, extentOf } from '../../base/bytes.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError, withArticle, wrongValue } from '../../errors.js'
 import {
   elementSizeBytes,
   isDetached,
@@ -98,7 +98,7 @@ export function misfit(
   const array = into instanceof StridedView ? into.array : into
   const expected = typeCodeOf(array)
   if (type !== expected) {
-    const message = `into is a ${typeName(expected)}, the message carries a ${typeName(type)}`
+    const message = `into is ${withArticle(typeName(expected))}, the message carries ${withArticle(typeName(type))}`
     return new RankweaveError('ERR_TYPE_MISMATCH', message, {
       details: { expected: typeName(expected), arrived: typeName(type) },
     })

@@ -169,6 +169,14 @@ it('a word that is none of several is answered with a list of them', async () =>
   expect(answer.stderr).toContain('--fabric: expected local, threads, websocket or mpi, got "pigeons"')
 })
 
+it('run --threads is answered with the options that give threads', async () => {
+  const answer = await cli`run program.ts -n 2 --threads 2`
+  expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(answer.stderr).toMatch(
+    /unknown option '--threads'.*; for two threads: --fabric threads --processes 2/s,
+  )
+})
+
 it.each([
   { words: typed`plan moore:4x4:r=1 --engine` },
   { words: typed`plan moore:4x4:r=1 --mode` },

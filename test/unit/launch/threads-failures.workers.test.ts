@@ -172,7 +172,7 @@ describe('a program that can never continue', () => {
     const fabric = threads({ ranksPerProcess: [2, 1] })
     const error = await failure(run(anything, { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }))
     expect(error.code).toBe('ERR_DEADLOCK')
-    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake them')
+    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake it')
   })
 })
 

@@ -66,6 +66,6 @@ describe('a world on processes connected by WebSockets', () => {
   it('a rank that awaits what nothing can settle is named', async () => {
     const error = await failure(start({ kind: 'never settles', rank: 2 }))
     expect(error.code).toBe('ERR_DEADLOCK')
-    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake them')
+    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake it')
   })
 })
