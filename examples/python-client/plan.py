@@ -40,4 +40,4 @@ if __name__ == "__main__":
     except urllib.error.HTTPError as refused:
         sys.exit(f"{refused}: {refused.read().decode()}")
     except OSError as error:
-        sys.exit(f"plan.py: {error}")
+        sys.exit(f"{' '.join(sys.argv[2:4])}: {error}")
