@@ -66,10 +66,7 @@ export const planRequest = z
     operation: z
       .enum(['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'])
       .default('neighbor-allgather'),
-    bytes: count
-      .max(longestServedBytes)
-      .optional()
-      .describe('of every block, for `auto`; on the command line at most 1099511627776'),
+    bytes: count.max(longestServedBytes).optional().describe('of every block, for `auto`'),
     map: z
       .literal('auto')
       .optional()

@@ -35,7 +35,7 @@ export const planOptions = {
   ...friendWords,
   bytes: integerOption({
     ...{ least: 0, most: longestBlockBytes },
-    help: 'bytes of every block, for --strategy auto and --compare',
+    help: 'bytes of every block, for --strategy auto and --compare; with --server at most 2147483647',
   }),
 }
 
