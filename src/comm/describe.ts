@@ -56,7 +56,7 @@ interface MachineUse {
 export interface CommDescription {
   /** The name that `setName` gave; empty without. */
   readonly name: string
-  /** The origin, `communicator 0.1 was made by split() #2 of communicator 0.0`; null for the world. */
+  /** The origin, `communicator 0.1 was made by split() #2 of the world`; null for the world. */
   readonly made: string | null
   readonly size: number
   readonly processes: number

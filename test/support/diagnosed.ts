@@ -34,7 +34,7 @@ export default async function main(world: Communicator, [kind]: readonly string[
 export const diagnosed: Readonly<Record<string, readonly RegExp[]>> = {
   deadlock: [
     /^ERR_DEADLOCK: deadlock: 4 ranks are blocked/m,
-    /rank 3 waits in recv\(source 2, tag 7\) on communicator 0\.0; called at \S*lines\.ts:8:\d+/,
+    /rank 3 waits in recv\(source 2, tag 7\) on the world; called at \S*lines\.ts:8:\d+/,
     /in barrier\(\) #0.*; called at \S*lines\.ts:9:\d+/,
   ],
   mismatch: [
@@ -45,18 +45,18 @@ export const diagnosed: Readonly<Record<string, readonly RegExp[]>> = {
     /(?:barrier\(\) at \S*|called at \S*)lines\.ts:12:\d+/,
   ],
   truncate: [
-    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on communicator 0\.0: /m,
+    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on the world: /m,
     /room for 2 elements, the message carries 4 \(from rank 0, tag 7\); called at \S*lines\.ts:15:\d+/,
     /thrown by rank 3 of the world/,
   ],
   long: [
-    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on communicator 0\.0: /m,
+    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on the world: /m,
     /the message carries 40000 \(from rank 0, tag 7\); called at \S*lines\.ts:19:\d+/,
     /thrown by rank 3 of the world/,
   ],
   split: [
     /recv\(source [\w ]+, tag 5\) on communicator [01]\.1 'halves'; called at \S*lines\.ts:24:\d+/,
-    /communicator [01]\.1 'halves' was made by split\(\) #0 at \S*lines\.ts:22:\d+ of communicator 0\.0$/m,
+    /communicator [01]\.1 'halves' was made by split\(\) #0 at \S*lines\.ts:22:\d+ of the world$/m,
   ],
   exception: [/^TypeError: thrown on purpose/m, /thrown by rank 3/, /lines\.ts:26:\d+/],
 }

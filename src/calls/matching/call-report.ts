@@ -18,7 +18,7 @@ export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'
   return `${communicatorText(state)} of ${state.size} ranks`
 }
 
-/** Returns `; communicator 0.1 was made by split() #2 of communicator 0.0`; empty for the world. */
+/** Returns `; communicator 0.1 was made by split() #2 of the world`; empty for the world. */
 export function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): string {
   const origin = madeBy(state)
   return origin === undefined ? '' : `; ${origin}`

@@ -145,7 +145,7 @@ function algorithmReport(world: Communicator): string {
       more++
       continue
     }
-    lines.push(`  ${madeBy(state) ?? `${communicatorText(state)}, the world`}`)
+    lines.push(`  ${madeBy(state) ?? communicatorText(state)}`)
     for (const { collective, algorithm, segments, participants, calls, why } of uses) {
       const how = algorithm ?? 'without a plan'
       const cut = segments > 1 ? `, ${segments} segments` : ''
@@ -188,7 +188,7 @@ function matchingReport(world: Communicator): string {
         ? ''
         : `, ${shareText(anySource, receives)} of any source, ${shareText(anyTag, receives)} of any tag`
     lines.push(
-      `  rank ${rank} of ${madeBy(state) ?? `${communicatorText(state)}, the world`}${by}: ${receives} receives${shares}`,
+      `  rank ${rank} of ${madeBy(state) ?? communicatorText(state)}${by}: ${receives} receives${shares}`,
     )
     lines.push(`    posted receives:     ${queueText(matching.posted)}`)
     lines.push(`    unexpected messages: ${queueText(matching.unexpected)}`)

@@ -67,10 +67,11 @@ export function madeBy({ id, label, made }: Pick<CommContext, 'id' | 'label' | '
   return `${communicatorText({ id, ...(label === undefined ? {} : { label }) })} was made by ${call}${number}${at} of ${of}`
 }
 
-/** Returns a communicator as messages and reports name it: `communicator 0.1`, with its name if it has one. */
+/** Returns a communicator as messages name it: `the world`, or `communicator 0.1`, with its name if it has one. */
 export function communicatorText({ id, label }: Pick<CommContext, 'id' | 'label'>): string {
   const name = label === undefined || label === '' ? '' : ` '${label}'`
-  return `communicator ${id.leader}.${id.counter}${name}`
+  const isWorld = id.leader === 0 && id.counter === 0
+  return `${isWorld ? 'the world' : `communicator ${id.leader}.${id.counter}`}${name}`
 }
 
 /** Returns `rank 1`, or `rank 1 (world rank 5)` if its number in the world differs. */

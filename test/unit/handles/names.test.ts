@@ -20,9 +20,9 @@ it('a communicator has the name that a rank gave it, and the call that made it',
     ]
   })
   expect(made[0].slice(0, 4)).toEqual(['world', '', 'halves', ''])
-  expect(made[0][4]).toMatch(/^communicator 0\.\d 'halves' was made by split\(\) #0 of communicator 0\.0$/)
+  expect(made[0][4]).toMatch(/^communicator 0\.\d 'halves' was made by split\(\) #0 of the world$/)
   expect(made[0][5]).toMatch(/^communicator 0\.\d was made by dup\(\) #0 of communicator 0\.\d$/)
-  expect(made[1][6]).toMatch(/was made by range\(0, 1\) of communicator 0\.0$/)
+  expect(made[1][6]).toMatch(/was made by range\(0, 1\) of the world$/)
   expect(made[2][6]).toBeUndefined()
 })
 
@@ -42,7 +42,7 @@ it('errors and deadlock reports show the name and the origin', async () => {
     await half.recv(0, 3)
   }).catch((error: Error) => error.message)
   expect(failure).toMatch(/recv\(source 0, tag 3\) on communicator 1\.1 'reversed'/)
-  expect(failure).toMatch(/communicator 1\.1 'reversed' was made by split\(\) #0 of communicator 0\.0/)
+  expect(failure).toMatch(/communicator 1\.1 'reversed' was made by split\(\) #0 of the world/)
 })
 
 it('reports and mismatches give the rank of the communicator and that of the world where they differ', async () => {

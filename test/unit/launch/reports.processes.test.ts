@@ -57,14 +57,14 @@ describe('--report-matching', () => {
     )
     expect(answer.exitCode).toBe(0)
     for (const said of [
-      `message matching of process 0\n  rank 0 of communicator 0.0, the world${design}: 120 receives, 100% of any source, 0% of any tag\n`,
+      `message matching of process 0\n  rank 0 of the world${design}: 120 receives, 100% of any source, 0% of any tag\n`,
       '120 searches, 0 found; 0.0 long, at most 0; 0.0 entries',
       '120 searches, 120 found; 60.5 long, at most 120; ',
       'message matching of process 1\n  none: no rank here took part in a message',
     ])
       expect(answer.stderr).toContain(said)
     expect(answer.stderr).toMatch(
-      /communicator 0\.0, the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /,
+      /the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /,
     )
   })
 

@@ -39,8 +39,8 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
       expect.stringMatching(
         /^ {2}barrier\(\) #0 on communicator 0\.\d of 4 ranks: not called by ranks 0-1, 3 \(world ranks 0, 2, 6\); called by rank 2 \(world rank 4\)$/,
       ),
-      '  ranks 0-3 wait in recv(source 6, tag 4) on communicator 0.0',
-      '  rank 5 waits in recv(source 6, tag 3) on communicator 0.0',
+      '  ranks 0-3 wait in recv(source 6, tag 4) on the world',
+      '  rank 5 waits in recv(source 6, tag 3) on the world',
     ])
   })
 
@@ -61,7 +61,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
       ),
     )
     expect(text).toContain(
-      'agree() #0 of the survivors on communicator 0.0 of 4 ranks: not called by rank 3; called by ranks 0-2',
+      'agree() #0 of the survivors on the world of 4 ranks: not called by rank 3; called by ranks 0-2',
     )
   })
 })
@@ -125,8 +125,8 @@ describe('describeWorld', () => {
     expect(lines[2]).toMatch(
       /barrier\(\) #0 on .* not called by ranks 0-1, 4-5, .*\d+ more; called by ranks 2-3, /,
     )
-    expect(lines[3]).toBe('  ranks 0-19996 by 4 wait in recv(source rank + 1, tag 1) on communicator 0.0')
-    expect(lines[4]).toBe('  ranks 1-19997 by 4 wait in recv(source 0, tag 2) on communicator 0.0')
+    expect(lines[3]).toBe('  ranks 0-19996 by 4 wait in recv(source rank + 1, tag 1) on the world')
+    expect(lines[4]).toBe('  ranks 1-19997 by 4 wait in recv(source 0, tag 2) on the world')
   })
 
   it('counts the ranks of a process that did not answer as unknown', async () => {

@@ -25,7 +25,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
     expect(text.trimEnd().split('\n')).toEqual([
       'who waits for what, 6 ranks on 2 processes',
       '  5 blocked, 1 running (rank 5), 0 finished',
-      '  ranks 0-4 wait in recv(source 5, tag 7) on communicator 0.0',
+      '  ranks 0-4 wait in recv(source 5, tag 7) on the world',
     ])
     channel.postMessage('go')
     channel.close()

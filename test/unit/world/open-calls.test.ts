@@ -30,7 +30,7 @@ describe('ranks that wait in collectives that differ, and none sends', () => {
     [
       'roots',
       (world) => world.bcast<number>(null, world.rank < 2 ? 2 : 0),
-      'collective #0 of communicator 0.0 of 4 ranks',
+      'collective #0 of the world of 4 ranks',
       'rank 0 called bcast(root 2), rank 2 called bcast(root 0)',
     ],
     [

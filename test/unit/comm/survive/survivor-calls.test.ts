@@ -118,7 +118,7 @@ describe('ranks that have returned', () => {
     ['ranks of the only process', 1, [0], 'world rank 0 has'],
   ] as const)('take part in nothing: %s', async (_, processes, returned, who) => {
     for (const call of ['agree', 'shrink'] as const) {
-      const text = `ERR_COLLECTIVE_MISMATCH: ${call} on communicator 0.0 of 6 ranks: ${who} returned without calling it`
+      const text = `ERR_COLLECTIVE_MISMATCH: ${call} on the world of 6 ranks: ${who} returned without calling it`
       const results = await returning(processes, returned, call)
       expect(results).toEqual(
         [0, 1, 2, 3, 4, 5].map((rank) => (returned.includes(rank as never) ? '' : text)),

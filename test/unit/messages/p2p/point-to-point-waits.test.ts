@@ -35,12 +35,12 @@ describe('reports of blocked ranks', () => {
       await drained(world)
       const lines = waitLines(world.runtimes).sort()
       expect(lines).toEqual([
-        'rank 0 has 2 messages that its receives do not take on communicator 0.0: source 2, tag 6; source 2, tag 7',
-        'rank 0 waits in recv(source 2, tag 5) on communicator 0.0',
-        'rank 1 waits in probe(source 0, tag 3) on communicator 0.0',
-        'rank 2 waits in mprobe(source 1, tag any) on communicator 0.0',
-        'rank 2 waits in recv(source 1, tag 8) on communicator 0.0',
-        'rank 2 waits in send(dest 0, tag 6) on communicator 0.0',
+        'rank 0 has 2 messages that its receives do not take on the world: source 2, tag 6; source 2, tag 7',
+        'rank 0 waits in recv(source 2, tag 5) on the world',
+        'rank 1 waits in probe(source 0, tag 3) on the world',
+        'rank 2 waits in mprobe(source 1, tag any) on the world',
+        'rank 2 waits in recv(source 1, tag 8) on the world',
+        'rank 2 waits in send(dest 0, tag 6) on the world',
       ])
       expect(world.runtimes.map(({ waits }) => waits.awake).reduce((x, y) => x + y)).toBe(0)
       await a.recv(2, 7)
