@@ -9,5 +9,5 @@ export {
   type TopologyEdgeAttributes,
   topologyFromGraph,
   topologyToGraph,
-} from '../topology/files/graphology-json.js'
+} from '../topology/files/graphology.js'
 export { communityStart } from '../topology/mapping/communities.js'

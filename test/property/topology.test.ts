@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cartNeighborSlots, coordsOf, rankOf, sizeOf } from '../../src/topology/cart-shape.js'
-import { topologyFromGraph, topologyToGraph } from '../../src/topology/files/graphology-json.js'
+import { topologyFromGraph, topologyToGraph } from '../../src/topology/files/graphology.js'
 import { cartTopology } from '../../src/topology/generate/cartesian.js'
 import { mooreTopology } from '../../src/topology/generate/stencil.js'
 import {

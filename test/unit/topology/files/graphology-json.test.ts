@@ -1,12 +1,8 @@
 import { MultiDirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
 import { describe, expect, test } from 'vitest'
 import { lineAndColumn, walkJson } from '../../../../src/text/json-places.js'
-import {
-  graphologyJsonText,
-  parseGraphologyJson,
-  topologyFromGraph,
-  topologyToGraph,
-} from '../../../../src/topology/files/graphology-json.js'
+import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
+import { graphologyJsonText, parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
 import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { refusal } from '../../../support/refusal.js'
 import { expectRefusal, thrown } from '../thrown.js'

@@ -1,7 +1,7 @@
 import { DirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
 import { cartTopology, topologyFromEdges, topologyFromLists } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
-import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology-json.js'
+import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
 import { refusal } from '../../../support/refusal.js'
 import { thrown } from '../thrown.js'
 

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { parseCsv } from '../../../../src/topology/files/csv.js'
 import { parseEdgeList } from '../../../../src/topology/files/edge-list.js'
-import { parseGraphologyJson, topologyFromGraph } from '../../../../src/topology/files/graphology-json.js'
+import { topologyFromGraph } from '../../../../src/topology/files/graphology.js'
+import { parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
 
 const long = 'x'.repeat(2 ** 20)
 const banner = '%%MatrixMarket matrix coordinate real general\n'
