@@ -63,9 +63,7 @@ describe('--report-matching', () => {
       'message matching of process 1\n  none: no rank here took part in a message',
     ])
       expect(answer.stderr).toContain(said)
-    expect(answer.stderr).toMatch(
-      /the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /,
-    )
+    expect(answer.stderr).toMatch(/the world\n +barrier: barrier-\w+, 2 participants, 1 call \(rule: /)
   })
 
   it('--matching-design refuses a design that starts from an earlier run', async () => {
