@@ -121,11 +121,8 @@ describeShim(
           cwd: shim.path(''),
           command: ['env', ...variables, ...command],
         })
-        if (isLeft) {
-          expect(recorded.exitCode).toBe(2)
-          expect(recorded.stderr).toContain('ERR_SHIM')
-          return
-        }
+        // No profiler lies beside the library, which does not see the calls.
+        if (isLeft) return expect(onlyObject(recorded)).toMatchObject({ graphs: [], profile: null })
         expect(onlyObject(recorded)['graphs']).toMatchObject([
           {
             ...{ file: 'graph.txt', ranks: 5, edges: 15 },
