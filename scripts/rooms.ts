@@ -37,7 +37,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'topology',
     holds: 'who sends to whom: generators, files and one-line texts, friends and their grouping, mapping',
-    packages: ['graphology', 'graphology-communities-louvain', 'graphology-types', 'highs', 'zod'],
+    packages: ['graphology', 'graphology-communities-louvain', 'graphology-types', 'highs'],
   },
   {
     name: 'machine',
@@ -61,6 +61,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'tuning',
     holds: 'measured times of collectives, decisions learned from them, and what decisions lose; pure',
+    packages: ['zod'],
   },
   {
     name: 'fabric',

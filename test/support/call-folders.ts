@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
+import type { CallFile } from '../../src/tuning/online/call-file.js'
 import type { CallRecord } from '../../src/tuning/online/call-records.js'
+import { readCallFile } from '../../src/tuning/online/read-call-file.js'
 
 /** The files of runs in a folder, by name. */
 export function callFilesOf(folder: string): CallFile[] {

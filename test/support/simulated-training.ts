@@ -2,10 +2,11 @@ import { mulberry32 } from '../../src/base/random.js'
 import { ruleOf } from '../../src/calls/plan/default-rule.js'
 import type { Collective } from '../../src/schedule/specification.js'
 import type { CellAxes } from '../../src/tuning/models/decision-grid.js'
-import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
+import type { CallFile } from '../../src/tuning/online/call-file.js'
 import { CallHistory, emptyGrids, withSlowSettings } from '../../src/tuning/online/call-history.js'
 import { tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../src/tuning/online/learn-grid.js'
+import { readCallFile } from '../../src/tuning/online/read-call-file.js'
 import {
   formulaMachine,
   type SimulatedApplication,

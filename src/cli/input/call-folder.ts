@@ -4,8 +4,9 @@ import { getOrAdd } from '../../base/maps.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { printable } from '../../text/printable.js'
 import { fileError } from '../../text/whole-file.js'
-import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
+import { type CallFile, callFileLimits } from '../../tuning/online/call-file.js'
 import { recordBytes } from '../../tuning/online/call-records.js'
+import { readCallFile } from '../../tuning/online/read-call-file.js'
 
 interface CallFolder {
   /** The runs by name of file, in the order of names, each with one record for every call. */

@@ -10,7 +10,7 @@ import { buildTopology } from '../../../src/topology/files/topology-from-spec.js
 import { readMapping } from '../../../src/topology/mapping/mapping-file.js'
 import { parseMeasurement } from '../../../src/tuning/measured/measurement.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
-import { readCallFile } from '../../../src/tuning/online/call-file.js'
+import { readCallFile } from '../../../src/tuning/online/read-call-file.js'
 
 const readers = {
   'a profile': parseProfile,

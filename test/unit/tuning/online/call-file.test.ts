@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { collectives } from '../../../../src/schedule/specification.js'
 import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
-import { type CallFileHeader, formatCallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
+import { type CallFileHeader, formatCallFile } from '../../../../src/tuning/online/call-file.js'
 import { CallHistory, settingsOfRuns, timedCalls } from '../../../../src/tuning/online/call-history.js'
 import { CallTimes, recordBytes } from '../../../../src/tuning/online/call-records.js'
+import { readCallFile } from '../../../../src/tuning/online/read-call-file.js'
 import { NumberedSettings, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
 
 const settings: TuningSetting[] = ['bcast', 'allreduce'].flatMap((collective) =>

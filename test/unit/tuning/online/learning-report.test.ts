@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
-import { type CallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
+import type { CallFile } from '../../../../src/tuning/online/call-file.js'
 import {
   emptyGrids,
   medianRatioInterval,
@@ -10,6 +10,7 @@ import {
 } from '../../../../src/tuning/online/call-history.js'
 import { defaultLogic, tunedLogic } from '../../../../src/tuning/online/grid-selection.js'
 import { learningReport, reportLimits, runSequence } from '../../../../src/tuning/online/learning-report.js'
+import { readCallFile } from '../../../../src/tuning/online/read-call-file.js'
 import { simulateRun, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
 import { callKey } from '../../../../src/tuning/settings/tuning-call.js'
 import {
