@@ -16,12 +16,12 @@ const { bin, exports, files } = JSON.parse(textOf('package.json')) as {
   readonly files: readonly string[]
 }
 
-/** What entries load of other packages: graphs of users, and the decoder of compressed files. */
+/** The other packages that entries load at start: graphs of users, and the decoder of compressed files. */
 const packagesOf: Readonly<Record<string, readonly string[]>> = {
   graphology: ['graphology', 'graphology-communities-louvain'],
   topology: ['pako'],
   schedule: ['pako'],
-  rendezvous: ['ws'],
+  rendezvous: ['ws', 'zod'],
 }
 
 /** What a file of `dist` loads before it runs: our files, and other packages. */
@@ -35,7 +35,10 @@ function loadedBy(entry: string): {
     loaded.add(file)
     // Line by line: comments and texts of ours may hold the same words.
     const imports = /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm
-    for (const [, target] of textOf(`dist/${file}`).matchAll(imports)) {
+    const text = textOf(`dist/${file}`)
+    // The code of zod is in the bundle.
+    if (text.includes('\n// node_modules/zod/')) packages.add('zod')
+    for (const [, target] of text.matchAll(imports)) {
       if (target.startsWith('.')) visit(join(dirname(file), target))
       else if (!isBuiltin(target)) packages.add(target)
     }
@@ -126,7 +129,7 @@ describe('dist', () => {
     const unneeded =
       /^src\/(study|shim|export|models|calibrate|conformance|service|topology\/(files|matrix|spec)|topology-communicator|neighborhood|world\/world\.)/
     expect(modules.filter((module) => unneeded.test(module))).toEqual([])
-    expect(loadedBy(chunk).packages).toEqual(['commander'])
+    expect([...loadedBy(chunk).packages].sort()).toEqual(['commander', 'zod'])
   })
 
   const apart = [
@@ -142,6 +145,7 @@ describe('dist', () => {
   ]
   it.each(apart)('has no communicator in what rankweave/%s loads', (name) => {
     const loaded = loadedBy(`entry/${name}.js`)
+    expect(loadedBy('entry/index.js').packages).not.toContain('zod')
     const isCommunicators = (file: string) => /^var Communicator = class\b/m.test(textOf(`dist/${file}`))
     expect(loadedBy('entry/index.js').files.filter(isCommunicators)).toHaveLength(1)
     expect(loaded.files.filter(isCommunicators)).toEqual([])
