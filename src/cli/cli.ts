@@ -34,7 +34,7 @@ Start here:
   rankweave report moore:16x16:r=2 -o report.html    pictures of a plan and its traffic, in one file
   rankweave host -n 8 --processes 2                 open a world for processes of several hosts
   rankweave serve                                   serve plans and communicators to programs in any language
-  rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
+  rankweave measure -n 2                            measure messages and collectives between threads
 
 Every command takes --json (one object on standard output) and --help (with examples).
 Exit codes:

@@ -173,7 +173,8 @@ export const commands: readonly ListedCommand[] = [
     name: 'measure',
     group: 'Tuning',
     usage: '[options] [collectives...]',
-    description: "Measure algorithms of collectives, the library's or an MPI library's, into a file.",
+    description:
+      "Measure algorithms of collectives, the library's or an MPI library's, into a file, or give an overview.",
     load: async () => (await import('./measure.js')).measureCommand,
   },
   {
@@ -212,12 +213,5 @@ export const commands: readonly ListedCommand[] = [
     description:
       'Report the MPI of a job: library, version, interface, processes, nodes; outside a job, the MPI libraries found.',
     load: async () => (await import('./mpi-info.js')).mpiInfoCommand,
-  },
-  {
-    name: 'bench',
-    group: 'Inspection',
-    usage: '[options]',
-    description: 'Measure ping-pong, allreduce and neighbor allgather on a fabric.',
-    load: async () => (await import('./bench.js')).benchCommand,
   },
 ]

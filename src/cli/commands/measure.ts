@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { quantile } from '../../base/search.js'
 import { laterTurn } from '../../base/turn.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
@@ -32,6 +33,8 @@ import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { shellWord } from '../../text/printable.js'
 import { fileError } from '../../text/whole-file.js'
+import { buildTopology } from '../../topology/files/topology-from-spec.js'
+import { dimsCreate } from '../../topology/generate/cartesian.js'
 import {
   checkGuidelines,
   type GuidelineBase,
@@ -50,18 +53,28 @@ import {
   type MeasureFlags,
   measuredCollectives,
   measureOptions,
+  overviewOptions,
   requireInstalled,
 } from '../input/measure-options.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
+import { openInputOn } from '../input/open-input.js'
 import { addOptions, readOptions, refuseGiven } from '../input/options.js'
-import { measuredFabricOf, measuredWorldOptions, reportOf } from '../input/world-options.js'
+import {
+  fabricOf,
+  measuredFabricOf,
+  measuredWorldOptions,
+  reportOf,
+  tuningOf,
+} from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { counted, figure } from '../output/figure-text.js'
+import { counted, figure, significant } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { table } from '../output/result-rows.js'
+import { type Reporter, readProgress } from '../output/reporter.js'
+import { columns, table } from '../output/result-rows.js'
 import type { MeasureProblem } from '../program/measure-program.js'
 import main from '../program/measure-program.js'
+import type { OverviewFigure } from '../program/overview-program.js'
+import overviewMain from '../program/overview-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
@@ -75,6 +88,11 @@ in the process that takes longest, less the median of the barrier alone.
 The file grows by a line with every point; the same command continues a file that is there. Ctrl-C ends it, and the file keeps what
 was measured (exit code 130).
 
+With --ranks nothing is written. The overview has median, least and most over runs of about 0.1 s by the clock of rank 0, of
+  ping-pong            a message from rank 0 to the last rank and back: half a round trip, and bandwidth one way
+  allreduce            the sum of 8 bytes of every rank, on all ranks
+  neighbor allgather   8 bytes from every neighbor of the topology, planned by direct and by common-neighbor (k=2)
+
 Sources:
   rankweave   the algorithms of this library on a fabric, one rank per process
   mpi         the algorithms of Open MPI or MPICH, by a program that is compiled with mpicc and started by --launch
@@ -86,7 +104,9 @@ Examples:
   mpirun -n 16 rankweave measure allreduce --fabric mpi -o ours.jsonl
   rankweave measure allreduce bcast --source mpi --launch 'mpirun -n 16' --bytes 8:1MiB -o library.jsonl
   rankweave measure alltoall --source simulator --machine cluster:nodes=8,cores=4,profile=simgrid-fast -o simulated.jsonl
-  rankweave measure --check library.jsonl`
+  rankweave measure --check library.jsonl
+  rankweave measure -n 64 --processes 2 --topology moore:8x8:r=2
+  mpirun -n 4 rankweave measure -n 4 --fabric mpi --runs 9 --json`
 
 export const measureCommand: AddCommand = (command, act) => {
   addOptions(command.argument('[collectives...]', 'what to measure'), measureOptions)
@@ -101,6 +121,7 @@ export const measureCommand: AddCommand = (command, act) => {
         ): Promise<ExitCode> => {
           const flags = readOptions(measureOptions, raw)
           refuseUnused(command, words, flags)
+          if (flags.ranks !== undefined) return measureRanks(report, flags, flags.ranks)
           if (flags.check !== undefined) return checkMeasurementFile(report, flags.check, flags.of)
           const collectives = collectivesNamed(words)
           if (flags.output === undefined) throw new RankweaveError('ERR_USAGE', 'expected --output')
@@ -156,13 +177,24 @@ const ofMeasured = ['precision', 'repetitions', 'budget', 'site']
 const ofReductions = ['order', 'type']
 
 /** @throws ERR_USAGE for options that have no effect beside the others */
-function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
+function refuseUnused(
+  command: Command,
+  words: readonly string[],
+  { check, ranks, source }: MeasureFlags,
+): void {
+  const exceptFor = (...own: readonly string[]) =>
+    Object.keys(measureOptions).filter((name) => name !== 'json' && !own.includes(name))
   if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
   else {
-    const others = Object.keys(measureOptions).filter((name) => !['check', 'of', 'json'].includes(name))
-    refuseGiven(command, others, 'is for measuring, not for --check')
+    refuseGiven(command, exceptFor('check', 'of'), 'is for measuring, not for --check')
     if (words.length > 0)
       throw wrongValue('ERR_USAGE', '--check: expected no collectives, which the file names', words[0])
+  }
+  if (ranks === undefined) refuseGiven(command, Object.keys(overviewOptions), 'is for --ranks')
+  else {
+    const own = [...Object.keys(measuredWorldOptions), ...Object.keys(overviewOptions)]
+    refuseGiven(command, exceptFor('ranks', ...own), 'is for measuring into a file, not for --ranks')
+    if (words.length > 0) throw wrongValue('ERR_USAGE', '--ranks: expected no collectives', words[0])
   }
   for (const [name, options] of Object.entries(ofSource))
     if (name !== source) refuseGiven(command, options, `is for --source ${name}, not for ${source}`)
@@ -178,7 +210,8 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
     if (collective !== undefined) return collective
     throw wrongValue('ERR_USAGE', `expected collectives among ${measuredCollectives.join(', ')}`, word)
   })
-  if (named.length === 0) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --check FILE')
+  if (named.length === 0)
+    throw new RankweaveError('ERR_USAGE', 'expected a collective, --ranks NUMBER or --check FILE')
   return [...new Set(named)]
 }
 
@@ -309,7 +342,7 @@ function gridOf(
   return { collectives, bytes, elementType: type, orders: order ?? orders, longestArrayBytes: longest }
 }
 
-function siteOf({ site }: MeasureFlags): string {
+function siteOf({ site }: Pick<MeasureFlags, 'site'>): string {
   if (site !== undefined) return site
   const cores = cpus()
   return `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
@@ -431,4 +464,71 @@ function remedyLines({ settings }: MeasuredData, { remedy, by }: GuidelineViolat
     return remedy.kind === 'setting' ? line : `${by[i].collective} of ${by[i].bytes} B, ${line}`
   })
   return [`        avoided by ${remedy.kind}: ${parts.join(' + ')}: ${remedy.timeUs.toFixed(1)} us`]
+}
+
+/** Prints what messages, an allreduce and neighbor allgathers take on a world. */
+async function measureRanks(report: Reporter, flags: MeasureFlags, ranks: number): Promise<ExitCode> {
+  const { runs, topology: spec = `moore:${dimsCreate(ranks, 2).join('x')}:r=2` } = flags
+  const fabric = fabricOf(flags)
+  const topology = buildTopology(spec, { open: openInputOn(fabric), onProgress: readProgress(report, spec) })
+  if (topology.ranks !== ranks) {
+    const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  const tuning = await tuningOf(flags, fabric.kind)
+  report.step(`measuring ${runs} runs of every operation`)
+  const world = { ranks, fabric, args: { runs, runMs, topology }, tuning, report: reportOf(flags) }
+  const figures = (await runOwnProgram('overview-program', overviewMain, world))?.[0]
+  if (figures === undefined || figures === null) return exitCodes.ok
+  const results = figures.map(({ microseconds, ...figure }) => ({
+    ...figure,
+    microseconds: spreadOf(microseconds),
+    /** The bandwidth of a ping-pong, one way. */
+    gigabytesPerSecond:
+      figure.operation === 'ping-pong' ? spreadOf(microseconds.map((us) => figure.bytes / us / 1000)) : null,
+  }))
+  const { processes, kind } = fabric
+  const { node, cpu } = { node: process.version, cpu: siteOf({}) }
+  const outcome = { ranks, processes, fabric: kind, node, cpu, topology: spec, runs, results }
+  const where = `${counted(ranks, 'rank', 'ranks')}, ${counted(processes, 'process', 'processes')}, ${kind} fabric`
+  const heading = `${where}, ${counted(runs, 'run', 'runs')}; neighbors of ${spec}`
+  report.result(outcome, [heading, `Node ${node}, ${cpu}`, '', overviewText(results)].join('\n'))
+  return exitCodes.ok
+}
+
+/** The approximate time of one run of one operation. */
+const runMs = 100
+
+/** The median, the least and the most over the runs. */
+interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+function spreadOf(samples: readonly number[]): Spread {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return { median: quantile(sorted, 0.5), min: sorted[0], max: sorted[sorted.length - 1] }
+}
+
+interface OverviewResult extends Pick<OverviewFigure, 'operation' | 'bytes'> {
+  readonly microseconds: Spread
+  readonly gigabytesPerSecond: Spread | null
+}
+
+function overviewText(results: readonly OverviewResult[]): string {
+  const rows = results.flatMap(({ operation, bytes, microseconds, gigabytesPerSecond }) => {
+    const isPingPong = gigabytesPerSecond !== null
+    const name = isPingPong ? 'ping-pong, half round trip' : operation
+    const time = { name, bytes, spread: microseconds, unit: 'us' }
+    if (!isPingPong || bytes <= 1024) return [time]
+    return [time, { name: 'ping-pong, bandwidth', bytes, spread: gigabytesPerSecond, unit: 'GB/s' }]
+  })
+  return columns(rows, [
+    ['operation', ({ name }) => name],
+    ['bytes', ({ bytes }) => (bytes === 2 ** 20 ? '1 MiB' : `${bytes} B`)],
+    ['median', ({ spread, unit }) => `${significant(spread.median)} ${unit}`],
+    ['min', ({ spread, unit }) => `${significant(spread.min)} ${unit}`],
+    ['max', ({ spread, unit }) => `${significant(spread.max)} ${unit}`],
+  ])
 }

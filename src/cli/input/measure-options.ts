@@ -11,7 +11,7 @@ import { isPrintable } from '../../text/printable.js'
 import { type ElementType, elementTypes, measurementLimits } from '../../tuning/measured/measurement.js'
 import { callLimits } from '../../tuning/settings/tuning-call.js'
 import { json, type OptionValues, oneOf, option, whole } from './options.js'
-import { measuredWorldOptions } from './world-options.js'
+import { measuredWorldOptions, tuningOption, worldOptions } from './world-options.js'
 
 /** The collectives that are measured: all but the ones over a topology. */
 export const measuredCollectives: readonly Collective[] = collectives.filter(
@@ -55,6 +55,16 @@ const orders = parsed("'tree', 'any' or 'tree,any'", (text) => {
     words.every((word) => word === 'tree' || word === 'any') && new Set(words).size === words.length
   return isRight ? (words as readonly MeasuredOrder[]) : undefined
 })
+
+/** The options of an overview, beside those of its world. */
+export const overviewOptions = {
+  runs: option('--runs <number>', 'of --ranks: runs of every operation', whole(1, 999), '5'),
+  topology: option(
+    '--topology <spec>',
+    'of --ranks: the topology of its neighbors, as plan takes it (default: a Moore grid of all ranks, radius 2)',
+  ),
+  ...tuningOption,
+}
 
 export const measureOptions = {
   output: option(
@@ -159,6 +169,12 @@ export const measureOptions = {
     "of --check: default or best setting of each call (default: the library's default of each collective that has one)",
     oneOf('default', 'best'),
   ),
+  ranks: option(
+    '-n, --ranks <number>',
+    'write no file: print the times of messages, an allreduce and neighbor allgathers on so many ranks',
+    worldOptions.ranks.check,
+  ),
+  ...overviewOptions,
   json,
 }
 

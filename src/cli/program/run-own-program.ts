@@ -27,9 +27,9 @@ export interface OwnWorld<A, R = unknown> {
 
 /** The modules in this folder that are programs; the package has each as its own file. */
 export const ownPrograms = [
-  'bench-program',
   'calibrate-program',
   'measure-program',
+  'overview-program',
   'spmm-program',
   'split-program',
   'study-program',

@@ -163,7 +163,7 @@ describe('rankweave run --tuning', () => {
 
   it.each([
     ['of another fabric', [...flags, '--tuning', ofThreads], /^ERR_TUNING: --tuning: expected/, ''],
-    ['of a library of MPI', ['bench', '-n', '2', '--tuning', ofMpi], /^ERR_TUNING: /, ''],
+    ['of a library of MPI', ['measure', '-n', '2', '--tuning', ofMpi], /^ERR_TUNING: /, ''],
     ['that is missing', ['calibrate', '--fabric', 'threads'], /^ERR_FILE: /, join(folder, 'none.json')],
   ])('refuses a file %s as bad input', async (_, words, message, set) => {
     process.env['RANKWEAVE_TUNING'] = set

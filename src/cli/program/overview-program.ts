@@ -3,15 +3,15 @@ import type { Strategy } from '../../neighborhood/strategies/strategies.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { operationsPerRun, type TimedOperation, timeOf } from './timed-operations.js'
 
-export interface BenchProblem {
+export interface OverviewProblem {
   readonly runs: number
   /** The approximate time of one run of one operation. */
   readonly runMs: number
   readonly topology: ProcessTopology
 }
 
-export interface BenchFigure {
-  readonly operation: BenchOperation
+export interface OverviewFigure {
+  readonly operation: OverviewOperation
   /** The payload of one message or one contribution. */
   readonly bytes: number
   /** The number of operations per run. */
@@ -20,7 +20,7 @@ export interface BenchFigure {
   readonly microseconds: readonly number[]
 }
 
-export type BenchOperation =
+export type OverviewOperation =
   | 'ping-pong'
   | 'allreduce'
   | 'neighbor allgather, direct'
@@ -33,13 +33,13 @@ const strategies: readonly Strategy[] = [
   { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
 ]
 
-/** Runs `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before timing. */
+/** Runs `rankweave measure --ranks` on every rank; rank 0 returns the figures. Results are checked before timing. */
 export default async function main(
   world: Communicator,
-  { runs, runMs, topology }: BenchProblem,
-): Promise<readonly BenchFigure[] | null> {
-  const figures: BenchFigure[] = []
-  const measure = async (operation: BenchOperation, bytes: number, once: TimedOperation, legs = 1) => {
+  { runs, runMs, topology }: OverviewProblem,
+): Promise<readonly OverviewFigure[] | null> {
+  const figures: OverviewFigure[] = []
+  const measure = async (operation: OverviewOperation, bytes: number, once: TimedOperation, legs = 1) => {
     const iterations = await operationsPerRun(world, once, runMs)
     const microseconds: number[] = []
     for (let run = 0; run < runs; run++) {
@@ -54,7 +54,7 @@ export default async function main(
   }
   await measure('allreduce', shortBytes, await allreduce(world))
   for (const strategy of strategies) {
-    const name = `neighbor allgather, ${strategy.kind}` as BenchOperation
+    const name = `neighbor allgather, ${strategy.kind}` as OverviewOperation
     await measure(name, shortBytes, await neighborAllgather(world, topology, strategy))
   }
   return world.rank === 0 ? figures : null

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import benchProgram from '../../../../src/cli/program/bench-program.js'
+import overviewProgram from '../../../../src/cli/program/overview-program.js'
 import { run } from '../../../../src/launch/run.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { cli, onlyObject } from '../run-cli.js'
@@ -13,9 +13,9 @@ const operations = [
   ['neighbor allgather, common-neighbor', 8],
 ]
 
-describe('bench', () => {
+describe('measure --ranks', () => {
   it('measures every operation on threads and reports where the figures come from', async () => {
-    const words = ['bench', '-n', '4', '--fabric', 'threads', '--processes', '2', '--runs', '1', '--json']
+    const words = ['measure', '-n', '4', '--runs', '1', '--json']
     const answer = await spawnCli(words)
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer)
@@ -33,7 +33,7 @@ describe('bench', () => {
   })
 
   it('a single rank has no ping-pong, and the text is a table with median, min and max', async () => {
-    const { exitCode, stdout } = await cli('bench', '-n', '1', '--runs', '1')
+    const { exitCode, stdout } = await cli('measure', '-n', '1', '--fabric', 'local', '--runs', '1')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^1 rank, 1 process, local fabric, 1 run; neighbors of moore:1x1:r=2\n/)
     expect(stdout).toMatch(/operation +bytes +median +min +max\n +allreduce +8 B +[\d.]+ us/)
@@ -43,7 +43,7 @@ describe('bench', () => {
   it('every rank runs the same number of operations, one figure per run', async () => {
     const topology = mooreTopology({ dims: [3, 3], radius: 1 })
     const options = { ranks: 9, processes: 3, args: { runs: 3, runMs: 0.1, topology } }
-    const [figures, ...others] = await run(benchProgram, options)
+    const [figures, ...others] = await run(overviewProgram, options)
     expect(figures!.map(({ operation, bytes }) => [operation, bytes])).toEqual(operations)
     for (const { microseconds, iterations } of figures!) {
       expect(microseconds).toHaveLength(3)
