@@ -12,7 +12,12 @@ import {
   isAuto,
 } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
-import { type Strategy, strategies, strategyKinds } from '../neighborhood/strategies/strategies.js'
+import {
+  groupingOf,
+  type Strategy,
+  strategies,
+  strategyKinds,
+} from '../neighborhood/strategies/strategies.js'
 import { strategyError } from '../topology/friends/grouping-options.js'
 import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/objectives.js'
 
@@ -148,7 +153,7 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
     const expected = "createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors'"
     throw wrongValue('ERR_ARGUMENT', expected, planFrom)
   }
-  const engine = strategy?.kind === 'common-neighbor' ? strategy.engine : undefined
+  const engine = groupingOf(strategy)?.engine
   if (planFrom === 'graph' && engine === 'distributed') {
     throw strategyError(
       "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
@@ -163,7 +168,7 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
 
 /** Returns how to plan, or undefined if the size of the graph decides. A single process has the whole graph anyway. */
 export function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
-  const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
+  const engine = groupingOf(strategy)?.engine
   if (engine === 'distributed') return 'neighbors'
   return engine === undefined && processes > 1 ? undefined : 'graph'
 }

@@ -17,7 +17,12 @@ import { profileOf } from '../machine/network.js'
 import { requireCores } from '../machine/nodes.js'
 import { type AutoStrategy, checkAuto, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
-import { checkedKind, formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
+import {
+  checkedKind,
+  formatStrategy,
+  groupingOf,
+  type Strategy,
+} from '../neighborhood/strategies/strategies.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import type { PlanFrom } from './arguments.js'
 import { checkPlanStore, type ReorderOptions, reorderOptions, reorderText } from './arguments.js'
@@ -132,8 +137,7 @@ export function createWith<C, H>(
     const { firstRank, cores } = reorder.machine
     requireCores(creation.ranks, firstRank[cores.length])
   }
-  if (creation.whole !== undefined && strategy.kind === 'common-neighbor')
-    refuseSimulation(creation.whole, strategy.engine)
+  if (creation.whole !== undefined) refuseSimulation(creation.whole, groupingOf(strategy)?.engine)
   const call: CollectiveCall<C, H | null> = {
     signature: {
       name: 'topology',
@@ -147,7 +151,7 @@ export function createWith<C, H>(
     run: async (hosted, exchange) => {
       // The first creation loads them inside its collective call, so that calls keep their order.
       const [modules, handle] = await whileLoading(() => Promise.all([creationModules(), creation.handle()]))
-      if (strategy.kind === 'common-neighbor') await modules.prepareEngine(strategy.engine)
+      await modules.prepareEngine(groupingOf(strategy)?.engine)
       let given: TopologyOrPlan | null
       let slotOf: Int32Array | null = null
       try {

@@ -6,7 +6,7 @@ import type { CommState } from '../comm/comm-state.js'
 import { isRankweaveError } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
-import type { Strategy } from '../neighborhood/strategies/strategies.js'
+import { groupingOf, type Strategy } from '../neighborhood/strategies/strategies.js'
 import { topologyFromLists } from '../topology/topology-builders.js'
 import type { ReorderOptions } from './arguments.js'
 import { limitOf, type PlanFrom, planFromOf } from './arguments.js'
@@ -59,7 +59,7 @@ export async function topologyOrPlan(
     const { agree, edges } = await compareEnds(exchange, lists)
     if (planFrom === 'neighbors' || edges > limitOf(strategy, reorder !== null)) {
       const needsNodes =
-        (machine === undefined && strategy.kind === 'common-neighbor') ||
+        (machine === undefined && groupingOf(strategy) !== undefined) ||
         (reorder !== null && reorder.machine === undefined)
       await placeOnMachineOfWorld(state, needsNodes)
       const hosts = rankHosts(state)
@@ -120,7 +120,7 @@ async function planOfMoved(
 ): Promise<PlacedPart> {
   const { state, exchange, lists, vertexAt } = moved
   try {
-    await placeOnMachineOfWorld(state, machine === undefined && strategy.kind === 'common-neighbor')
+    await placeOnMachineOfWorld(state, machine === undefined && groupingOf(strategy) !== undefined)
     const hosts = rankHosts(state)
     await hosts.learn(namedRanks(lists))
     const where =

@@ -12,7 +12,7 @@ import { hopsBetween, profileOf, profileOrigin, profileRemark } from '../../mach
 import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
-import { formatStrategy } from '../../neighborhood/strategies/strategies.js'
+import { formatStrategy, groupingOf } from '../../neighborhood/strategies/strategies.js'
 import { packedEnding, packedMapping } from '../../shim/packed-files.js'
 import { adjacencyPicture } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
@@ -269,7 +269,7 @@ function mapperByTime(
     throw usageError('expected the length of a block as --bytes, not in --strategy')
   const asked = auto ?? namedStrategy({ strategy: text, machine }, spelledBy(command))
   return async ([{ topology }]) => {
-    if (asked.kind === 'common-neighbor') await prepareEngine(asked.engine)
+    await prepareEngine(groupingOf(asked)?.engine)
     const communities = communityStart(topology, nodeOf(machine, topology.ranks))
     const starts = communities === null ? [] : [communities]
     const mapping = mapBySimulatedTime(topology, machine, { bytes, strategy: asked, seed, starts })

@@ -7,7 +7,7 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { profileOf } from '../../machine/network.js'
-import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
+import { groupingOf, parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { maxRelativeError, serialProduct, zeros } from '../../spmm/dense-matrix.js'
 import { predictExchanges } from '../../spmm/fastest-exchange.js'
 import { joinRows } from '../../spmm/matrix-rows.js'
@@ -108,7 +108,7 @@ export const spmmCommand: AddCommand = (command, act) => {
         await checkOutputs(report, svg)
         const fabric = fabricOf(options)
         checkInputs(fabric, fileA, fileB)
-        if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
+        await prepareEngine(groupingOf(strategy)?.engine)
         const job: SpmmJob = {
           a: fileA ?? sample,
           b: fileB ?? { cols: options.width, seed: 1 },
@@ -155,7 +155,7 @@ export const spmmCommand: AddCommand = (command, act) => {
           topology: topologyStatistics(topology),
           exchange,
           strategy: plan?.strategy ?? exchange,
-          mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+          mode: groupingOf(strategy)?.mode ?? null,
           k: plan?.k ?? null,
           theta: plan?.theta ?? null,
           messages: {

@@ -14,7 +14,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import type { Plan, PlanStatistics } from '../plan/plan.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
-import { checkedKind, formatStrategy, type Strategy } from '../strategies/strategies.js'
+import { checkedKind, formatStrategy, groupingOf, type Strategy } from '../strategies/strategies.js'
 import { type Alternative, type AutoStrategy, type Choice, isAuto } from './auto.js'
 import { chooseStrategy } from './choose-strategy.js'
 import {
@@ -108,7 +108,7 @@ export async function requestedPlan(
   const { strategy: asked, operation } = request
   const { onStep = () => {}, onProgress, signal, retained } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, given.ranks))
-  if (asked.kind === 'common-neighbor') await prepareEngine(asked.engine)
+  await prepareEngine(groupingOf(asked)?.engine)
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
@@ -235,7 +235,7 @@ export async function reportedPlan(
   const report = {
     machine: machine === null ? null : formatMachine(machine),
     ...(mapping === null ? {} : { mapping }),
-    mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+    mode: groupingOf(strategy)?.mode ?? null,
     ...planStatistics(planned, nodes),
     parameters: planned.schedule.parameters,
     direct: {
@@ -244,7 +244,7 @@ export async function reportedPlan(
       interNode: direct.messages.interNode,
       volumeBlocks: direct.volumeBlocks,
     },
-    matching: groupingOf(planned),
+    matching: matchingOf(planned),
     ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
     planMs: planned.planMs,
   }
@@ -252,7 +252,7 @@ export async function reportedPlan(
 }
 
 /** Returns how the groups were found; null for a plan without groups. */
-function groupingOf({ groups }: Plan) {
+function matchingOf({ groups }: Plan) {
   if (groups === null) return null
   const { engine, weight, messages, waves, timeMs } = groups
   return { engine, weight, messages, waves, timeMs }

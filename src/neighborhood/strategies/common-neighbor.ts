@@ -71,6 +71,7 @@ export const commonNeighbor: StrategyKind<CommonNeighbor> = {
     return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
   },
   friends: ({ k: size }) => size,
+  grouping: ({ kind: _kind, dedupe: _dedupe, elide: _elide, ...settings }) => settings,
   // One group at most serves an edge, so members of a group combine only their own blocks.
   mostBlocks: ({ k: size }) => size,
   place: 7,
@@ -85,14 +86,11 @@ export function groupingModes(largest: number): readonly ('aware' | 'agnostic')[
   return largest > 1 ? ['aware', 'agnostic'] : ['agnostic']
 }
 
-function groupsOf(
-  { kind: _kind, dedupe: _dedupe, elide: _elide, ...settings }: CommonNeighbor,
-  { topology, nodeOf, progress }: RouteFacts,
-): Grouping {
+function groupsOf(strategy: CommonNeighbor, { topology, nodeOf, progress }: RouteFacts): Grouping {
   return groupFriends(topology, {
-    ...settings,
+    ...commonNeighbor.grouping!(strategy),
     ...progress,
-    nodeOf: settings.mode === 'aware' ? nodeOf : null,
+    nodeOf: strategy.mode === 'aware' ? nodeOf : null,
   })
 }
 

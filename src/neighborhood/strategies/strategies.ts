@@ -8,6 +8,7 @@ import {
 } from '../../base/option-table.js'
 import { shown, wrongValue } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
+import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
 import { type Allgather, allgatherStrategy } from './allgather.js'
 import { type Cartesian, cartesian } from './cartesian.js'
 import { type CommonNeighbor, commonNeighbor } from './common-neighbor.js'
@@ -90,6 +91,12 @@ export function checkedKind(strategy: Strategy, ranks: number): StrategyKind<Str
   checkOptions(strategy.kind, kind.options, Object.fromEntries(given), 'ERR_STRATEGY')
   kind.check?.(strategy, ranks)
   return kind
+}
+
+/** Returns how an engine groups the friends of a strategy; undefined for strategies without, and for `auto`. */
+export function groupingOf(strategy: { readonly kind: string }): Omit<GroupingOptions, 'nodeOf'> | undefined {
+  const kinds: Readonly<Record<string, unknown>> = strategies
+  return (kinds[strategy?.kind] as StrategyKind<Strategy> | undefined)?.grouping?.(strategy as Strategy)
 }
 
 /** The kinds in words, for errors. */

@@ -85,6 +85,8 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   mostMessages?(candidate: S, extents: Extents): number[]
   /** Returns the number of friends of the groups that are formed first, for strategies that group friends. */
   friends?(strategy: S): number
+  /** Returns how an engine groups the friends of a plan; absent if the kind groups none, or step by step. */
+  grouping?(strategy: S): Omit<GroupingOptions, 'nodeOf'>
   /** Returns the most blocks of one message of an allgather. Default: the strategy has no bound. */
   mostBlocks?(strategy: S): number
   /**

@@ -8,7 +8,7 @@ import {
   topologyViewQuery,
 } from '../../client/protocol/http.js'
 import { isAuto } from '../../neighborhood/choose/auto.js'
-import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
+import { groupingOf, parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { readRequest, type ViewedPlan } from '../jobs/task.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
@@ -89,6 +89,6 @@ function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   if (typeof groups !== 'number' || statistics['k'] === null) return null
   const { strategy: asked, operation, machine } = readRequest(request).read
   const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
-  const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
+  const isGrouped = groupingOf(strategy) !== undefined && operation === 'neighbor-allgather'
   return isGrouped ? { strategy, machine, groups } : null
 }

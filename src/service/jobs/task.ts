@@ -3,7 +3,7 @@ import { planOptions, understand, wordOf } from '../../client/protocol/plan-word
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
-import type { CommonNeighbor } from '../../neighborhood/strategies/common-neighbor.js'
+import type { Strategy } from '../../neighborhood/strategies/strategies.js'
 
 export interface UploadedTopology {
   readonly path: string
@@ -107,7 +107,7 @@ export interface ViewedPlan {
 }
 
 interface ViewedFriends {
-  readonly strategy: CommonNeighbor
+  readonly strategy: Strategy
   /** The text of the machine that it was planned for. */
   readonly machine: string | null
   readonly groups: number
