@@ -1,6 +1,6 @@
 import { addToList, getOrAdd } from '../../base/maps.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
-import type { CallSite } from '../../messages/process/call-sites.js'
+import { type CallSite, calledAt } from '../../messages/process/call-sites.js'
 import {
   type CommContext,
   type CommProcesses,
@@ -8,10 +8,11 @@ import {
   madeBy,
   rankText,
 } from '../../messages/process/comm-context.js'
+import { collectiveWord } from '../../messages/process/frames.js'
 import { isDetachedHere } from '../../messages/process/transfers.js'
-import { describeSignature, type Signature } from '../signature.js'
-import { type Lane, plainLane } from './lane.js'
-import type { Slot } from './slot.js'
+import { describeSignature, describeWords, type Signature } from '../signature.js'
+import type { AnyCall } from './collective-call.js'
+import { type Lane, plainLane, type Slot } from './lane.js'
 
 /** Returns the communicator as error messages and reports name it. */
 export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'>): string {
@@ -38,6 +39,97 @@ export function localCall(
 ): string {
   const at = site === undefined || site.text === '' ? '' : ` at ${site.text}`
   return `${calledBy(state.localRanks[localIndex], state.worldRank(localIndex), describeSignature(signature))}${at}`
+}
+
+/** Returns the mismatch of a rank of this process that joins a slot after the first, by another call. */
+export function callMismatch(
+  state: CommContext,
+  lane: Lane,
+  slot: Slot,
+  localIndex: number,
+  call: AnyCall,
+  site: CallSite | undefined,
+): RankweaveError {
+  const { firstCaller, seq, sites } = slot
+  const firstCall = localCall(state, firstCaller, slot.call!.signature, sites?.get(firstCaller))
+  return mismatched(state, lane, seq, firstCall, localCall(state, localIndex, call.signature, site))
+}
+
+/** Returns the mismatch of a frame from process `src` for a slot that a rank of this process has joined. */
+export function frameMismatch(
+  state: CommContext,
+  lane: Lane,
+  slot: Slot,
+  src: number,
+  header: Int32Array,
+): RankweaveError {
+  const { firstCaller, call, sites } = slot
+  const ownCall = localCall(state, firstCaller, call!.signature, sites?.get(firstCaller))
+  return mismatched(state, lane, slot.seq, remoteCall(state, src, header), ownCall, src)
+}
+
+/**
+ * Returns the mismatch of a frame of a collective that is complete here. All frames of a collective are consumed before
+ * it completes, so this one belongs to another call.
+ */
+export function lateFrameMismatch(
+  state: CommContext,
+  lane: Lane,
+  seq: number,
+  src: number,
+  header: Int32Array,
+): RankweaveError {
+  return mismatched(state, lane, seq, remoteCall(state, src, header), completedCall(state, lane, seq), src)
+}
+
+/**
+ * @param one `rank 0 called barrier()`, and what another rank called
+ * @param process the process of one of them, if it is not this one
+ */
+export function mismatched(
+  state: Pick<CommContext, 'id' | 'label' | 'made' | 'size'> & Partial<Pick<CommContext, 'runtime'>>,
+  lane: Pick<Lane, 'id'>,
+  seq: number,
+  one: string,
+  other: string,
+  process?: number,
+): RankweaveError {
+  const where =
+    lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
+  return new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}${originText(state)}${
+      state.runtime === undefined ? '' : calledAt(state.runtime.callSites, undefined)
+    }`,
+    {
+      details: {
+        seq,
+        ...(lane.id === plainLane ? {} : { operation: lane.id }),
+        ...(process === undefined ? {} : { process }),
+      },
+    },
+  )
+}
+
+/**
+ * Describes the call of process `src` from a frame's header. Its ranks agree with each other, so the smallest
+ * represents them.
+ */
+function remoteCall(state: CommContext, process: number, header: Int32Array): string {
+  const { processes } = state
+  const call = describeWords(header, collectiveWord.signature)
+  if (!state.isPlaced) return `process ${process} called ${call}`
+  const run = processes.runProcess.indexOf(state.indexOfProcess(process))
+  const rank = processes.runStart[run]
+  const { table } = state
+  return calledBy(rank, table.kind === 'distributed' ? undefined : table.lookup(rank), call)
+}
+
+function completedCall(state: CommContext, lane: Lane, seq: number): string {
+  const signature = lane.recent(seq)
+  return signature === undefined
+    ? `${rankText(state.localRanks[0], state.worldRank(0))} has already completed another call`
+    : localCall(state, 0, signature)
 }
 
 const ascending = (a: number, b: number) => a - b

@@ -1,10 +1,10 @@
 import { NumberMap } from '../../base/maps.js'
-import type { RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
+import type { CallSite } from '../../messages/process/call-sites.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { type ExchangeOwner, SlotExchange } from '../exchange/slot-exchange.js'
 import type { Signature } from '../signature.js'
-import type { AnyCall } from './collective-call.js'
-import { Slot } from './slot.js'
+import { type AnyCall, failureFrom, RankFailure } from './collective-call.js'
 
 export const plainLane = 0
 
@@ -148,56 +148,299 @@ export class Lane {
   }
 }
 
-export class CallLanes extends Map<number, Lane> {
-  readonly #state: CommContext
-  readonly #owner: ExchangeOwner
+/** A collective in progress in one process: which ranks have joined, what they passed, and their promises. */
+export class Slot {
+  seq: number
+  /** Made when a frame arrives or the collective runs. */
+  exchange: SlotExchange | undefined
+  /** The headers of frames that arrived before any local rank joined: one per process. */
+  early: Map<number, Int32Array> | undefined
+  /**
+   * The world process whose frame opened it before any local rank joined, and which is charged for that; otherwise -1.
+   */
+  openedBy = -1
+  /** The call of the first rank to join; its `run` is the one that runs. */
+  call: AnyCall | undefined
+  /** The local index of that rank. */
+  firstCaller = -1
+  arrived = 0
+  /** The local index of the rank whose call is running it and which does not wait yet; otherwise -1. */
+  runner = -1
+  /** The local indices of ranks that have joined and do not wait. */
+  awake: Set<number> | undefined
+  /** The line from which each rank called it, by local index; undefined unless the world diagnoses. */
+  sites: Map<number, CallSite> | undefined
+  settled = false
+  /** True once its ranks have their results; then only code that runs it still refers to it. */
+  isResolved = false
+  /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */
+  contributions: unknown[] | undefined
+  /** The detach functions of the ranks that wait with a signal, by local index. */
+  signals: Map<number, () => void> | undefined
+  /**
+   * The promise that settles with the collective. It is that of all ranks of a shared result; other ranks' promises
+   * derive from it.
+   */
+  #shared: Deferred | undefined
+  /** The promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
+  #derived: Promise<unknown>[] | undefined
+  #owners: number[] | undefined
+  #deriving = 0
+  /** The promises that can be rejected separately, by local index. */
+  #separate: Map<number, Deferred> | undefined
+  #ownErrors: Map<number, RankweaveError> | undefined
+  #results: readonly unknown[] | undefined
+  #delivered = 0
+  isJoint = false
+  /**
+   * The promise of ranks that joined together; none if the collective is complete, or has failed, before one is needed.
+   */
+  #joint: Deferred | undefined
+  /** The result of such ranks until then, or the reason why it failed. */
+  #jointResult: unknown
+  readonly #localRanks: number
 
-  constructor(state: CommContext, owner: ExchangeOwner) {
-    super()
-    this.#state = state
-    this.#owner = owner
+  constructor(seq: number, localRanks: number) {
+    this.seq = seq
+    this.#localRanks = localRanks
   }
 
-  /** Returns the lane with this id, opened on first use. */
-  lane(id: number): Lane {
-    let lane = this.get(id)
-    if (lane === undefined) {
-      lane = new Lane(id, this.#state, this.#owner)
-      this.set(id, lane)
+  /**
+   * Returns the promise of one rank: the shared one for a shared result or an only rank, otherwise one derived from it.
+   */
+  promise(localIndex: number, shared: boolean): Promise<unknown> {
+    this.#shared ??= deferred()
+    if (shared || this.#localRanks === 1) return this.#shared.promise
+    this.#deliverNext ??= () => this.#deliver()
+    this.#derived ??= new Array(this.#localRanks)
+    this.#owners ??= new Array(this.#localRanks)
+    const own = this.#shared.promise.then(this.#deliverNext)
+    this.#derived[this.#deriving] = own
+    this.#owners[this.#deriving++] = localIndex
+    return own
+  }
+
+  /** Returns a promise that {@link failOne} can fail; it costs more than a derived one. */
+  separatePromise(localIndex: number): Promise<unknown> {
+    const own = deferred()
+    this.#separate ??= new Map()
+    this.#separate.set(localIndex, own)
+    return own.promise
+  }
+
+  /**
+   * Returns one promise of all ranks: of their results, or of a shared one. Called once, after the slot has been run.
+   */
+  jointPromise(): Promise<unknown> {
+    const result = this.#jointResult
+    this.#jointResult = undefined
+    // As for a single rank, the failure of the communicator may go unhandled, but a failure of this call alone may not.
+    if (result instanceof RankFailure)
+      return this.isResolved ? Promise.reject(result.error) : quietRejection(result.error)
+    if (this.isResolved) return Promise.resolve(result)
+    this.#joint = deferred()
+    return this.#joint.promise
+  }
+
+  /** Turns a resolved slot of ranks that joined together into one of a later collective. */
+  reuse(seq: number): this {
+    this.seq = seq
+    this.exchange = undefined
+    this.early = undefined
+    this.openedBy = -1
+    this.call = undefined
+    this.firstCaller = -1
+    this.arrived = 0
+    this.runner = -1
+    this.sites = undefined
+    this.settled = false
+    this.isResolved = false
+    this.contributions = undefined
+    this.signals = undefined
+    this.isJoint = false
+    this.#joint = undefined
+    this.#jointResult = undefined
+    this.#ownErrors = undefined
+    this.#results = undefined
+    return this
+  }
+
+  /** @param results by local index; a shared result is the first */
+  resolve(results: readonly unknown[]): void {
+    this.#results = results
+    this.isResolved = true
+    const { shared, isResultless } = this.call!
+    const first = isResultless === true ? firstFailure(results) : results[0]
+    if (this.isJoint) {
+      const result = shared === true ? first : (firstFailure(results) ?? results)
+      if (this.#joint === undefined) this.#jointResult = result
+      else settle(this.#joint, result)
+      return
     }
-    return lane
+    if (this.#shared !== undefined) {
+      // Derived promises pick their own result.
+      if (this.#derived === undefined) settle(this.#shared, first)
+      else this.#shared.resolve(undefined)
+    }
+    if (this.#separate === undefined) return
+    for (const [localIndex, own] of this.#separate) {
+      settle(own, shared === true ? first : results[localIndex])
+    }
   }
 
-  /** The number of starts of persistent operations that join once their init has completed. */
-  #startsToCome = 0
-  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
-
-  countStartsToCome(change: 1 | -1): void {
-    this.#startsToCome += change
-    this.noteIfOnlyCall()
+  reject(error: RankweaveError): void {
+    if (this.isJoint) {
+      const [aborted = error] = this.#ownErrors?.values() ?? []
+      if (this.#joint === undefined) this.#jointResult = new RankFailure(aborted)
+      else rejectQuietly(this.#joint, aborted)
+      return
+    }
+    if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {
+      this.#endRevoked()
+      return
+    }
+    for (let i = 0; i < this.#deriving; i++) this.#derived![i].catch(ignore)
+    rejectQuietly(this.#shared, error)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      rejectQuietly(own, this.#ownErrors?.get(localIndex) ?? error)
+    }
   }
 
-  /** Whether one collective is in progress here, and no start will join later. */
-  get isOnlyCall(): boolean {
-    let calls = this.#startsToCome
-    for (const lane of this.values()) calls += lane.slots.size
-    return calls === 1
+  #endRevoked(): void {
+    this.#shared?.resolve(undefined)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      const error = this.#ownErrors?.get(localIndex)
+      if (error === undefined) own.resolve(undefined)
+      else rejectQuietly(own, error)
+    }
   }
 
-  /** Resolves once {@link isOnlyCall} holds. */
-  whenOnlyCall(): Promise<void> {
-    if (this.isOnlyCall) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      this.#lastCallWaiter = { resolve, reject }
-    })
+  /** Lets this rank, which has its own promise, get this error when the slot fails. */
+  failOne(localIndex: number, error: RankweaveError): void {
+    this.#ownErrors ??= new Map()
+    this.#ownErrors.set(localIndex, error)
   }
 
-  noteIfOnlyCall(): void {
-    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+  /**
+   * A single function serves all derived promises instead of a closure for each. Reactions of one promise run in the
+   * order in which they were attached, so the n-th run is for the n-th owner.
+   */
+  #deliverNext: (() => unknown) | undefined
+
+  #deliver(): unknown {
+    const result = this.#results![this.#owners![this.#delivered++]]
+    if (result instanceof RankFailure) throw result.error
+    return result
+  }
+}
+
+/**
+ * Rejects without an unhandled rejection, which would end the host program. One failure rejects many promises, awaited
+ * or not, and the communicator retains the error for every later call.
+ */
+function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
+  own?.promise.catch(ignore)
+  own?.reject(error)
+}
+
+function ignore(): void {}
+
+/** Returns a rejected promise that may go unhandled: the communicator retains its error for every later call. */
+export function quietRejection(error: RankweaveError): Promise<never> {
+  const promise = Promise.reject(error)
+  promise.catch(ignore)
+  return promise
+}
+
+function firstFailure(results: readonly unknown[]): unknown {
+  const place = failureFrom(results, 0)
+  return place < 0 ? undefined : results[place]
+}
+
+function settle(own: Deferred, result: unknown): void {
+  if (result instanceof RankFailure) own.reject(result.error)
+  else own.resolve(result)
+}
+
+interface Deferred {
+  readonly promise: Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+function deferred(): Deferred {
+  const promise = new Promise<unknown>(take)
+  return { promise, resolve: lastResolve, reject: lastReject }
+}
+
+/** The functions that settle the promise made last. One executor serves all promises instead of a closure for each. */
+let lastResolve: Deferred['resolve']
+let lastReject: Deferred['reject']
+
+function take(resolve: Deferred['resolve'], reject: Deferred['reject']): void {
+  lastResolve = resolve
+  lastReject = reject
+}
+
+/** The calls with which all ranks of a process join one collective together, by local index. */
+export class JoiningCalls {
+  /** The call of the rank that called first. */
+  call: AnyCall | undefined
+  firstCaller = 0
+  /** The local index of the rank that called last; -1 before any has. */
+  lastCaller = -1
+  count = 0
+  lane: Lane | undefined
+  contributions: unknown[] | undefined
+  /** The calls that are another object than the first one. */
+  others: Map<number, AnyCall> | undefined
+  signals: Map<number, AbortSignal> | undefined
+  readonly #ranks: number
+
+  constructor(ranks: number) {
+    this.#ranks = ranks
   }
 
-  /** Rejects the waiter of {@link whenOnlyCall}, because the condition can no longer hold. */
-  failLastCall(error: RankweaveError): void {
-    this.#lastCallWaiter?.reject(error)
+  /** @throws ERR_ARGUMENT for starts of different inits */
+  add(
+    lane: Lane,
+    localIndex: number,
+    call: AnyCall,
+    contribution: unknown,
+    signal: AbortSignal | undefined,
+  ): void {
+    this.count++
+    this.lastCaller = localIndex
+    if (this.call === undefined) {
+      this.call = call
+      this.lane = lane
+      this.firstCaller = localIndex
+    } else if (call !== this.call) {
+      if (lane !== this.lane)
+        throw new RankweaveError(
+          'ERR_ARGUMENT',
+          'expected starts of the requests of one init, got those of others',
+        )
+      this.others ??= new Map()
+      this.others.set(localIndex, call)
+    }
+    if (contribution !== undefined) {
+      this.contributions ??= new Array(this.#ranks)
+      this.contributions[localIndex] = contribution
+    }
+    if (signal !== undefined) {
+      this.signals ??= new Map()
+      this.signals.set(localIndex, signal)
+    }
+  }
+
+  callOf(localIndex: number): AnyCall {
+    return this.others?.get(localIndex) ?? this.call!
+  }
+
+  /** Returns a signal that was aborted before the call, and its rank. */
+  aborted(): readonly [localIndex: number, signal: AbortSignal] | undefined {
+    for (const entry of this.signals ?? []) if (entry[1].aborted) return entry
+    return undefined
   }
 }

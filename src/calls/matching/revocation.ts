@@ -35,20 +35,15 @@ export class Revocation {
    * on.
    */
   hasLastCall = false
+  /** A mismatch that ranks here get only when its other process has added its own line of the program, or has failed. */
+  unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
   readonly #state: CommContext
   readonly #lanes: ReadonlyMap<number, Lane>
   #isRevoked = false
-  /** A mismatch to which its other process adds its own line of the program before ranks here get it. */
-  #unanswered: { readonly process: number; readonly error: RankweaveError } | undefined
 
   constructor(state: CommContext, lanes: ReadonlyMap<number, Lane>) {
     this.#state = state
     this.#lanes = lanes
-  }
-
-  /** Whether ranks here get the error of a mismatch only when another process has answered. */
-  get awaitsAnswer(): boolean {
-    return this.#unanswered !== undefined
   }
 
   /** Fails the communicator here and on every other process. */
@@ -70,7 +65,7 @@ export class Revocation {
    * its error.
    */
   arrived(src: number, payload: Uint8Array): void {
-    const unanswered = this.#unanswered
+    const unanswered = this.unanswered
     if (this.#isRevoked && unanswered === undefined) return
     // The error is decoded before it is passed on, because a process that passes on a malformed frame is taken for its
     // author.
@@ -112,14 +107,9 @@ export class Revocation {
       this.revoke(error)
       return
     }
-    if (state.failed !== undefined || this.#unanswered !== undefined) return
-    this.#unanswered = { process, error }
+    if (state.failed !== undefined || this.unanswered !== undefined) return
+    this.unanswered = { process, error }
     this.#start(error)
-  }
-
-  /** Stops waiting for an answer, because the collectives have failed here. */
-  end(): void {
-    this.#unanswered = undefined
   }
 
   #encoded(error: RankweaveError): Uint8Array {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { RankFailure } from '../../../../src/calls/matching/collective-call.js'
-import { Slot } from '../../../../src/calls/matching/slot.js'
+import { Slot } from '../../../../src/calls/matching/lane.js'
 import { RankweaveError } from '../../../../src/errors.js'
 
 /** Rejections that no handler has seen in this turn, while the test runs. */
