@@ -38,6 +38,15 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
+/**
+ * Prints a share, 0 to 1, as percent.
+ *
+ * @param digits after the point; default: one below 10%, none above
+ */
+export function percentText(share: number, digits = share < 0.1 ? 1 : 0): string {
+  return `${(100 * share).toFixed(digits)}%`
+}
+
 /** Returns the shortest text that reads back as the same double, negative zero included. */
 export function formatDouble(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)

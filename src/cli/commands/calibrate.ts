@@ -14,6 +14,7 @@ import { RankweaveError } from '../../errors.js'
 import type { MessageTables } from '../../machine/profile.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { ownVersion } from '../../package-paths.js'
+import { percentText } from '../../text/printable.js'
 import { readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import {
@@ -168,10 +169,9 @@ function calibrationText({ node, network, nodeTables, networkTables, ...memory }
 
 /** Returns the text of `rankweave calibrate --fit`: the tables of each level, with the errors of the fit. */
 function fitText({ profile, levels }: FittedProfile): string {
-  const percent = (error: number) => `${(100 * error).toFixed(1)}%`
   const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError, heldSizes }) => {
     const times = `${counted(chains, 'broadcast', 'broadcasts')} and ${counted(barriers, 'barrier', 'barriers')}`
-    const errors = `median error ${percent(medianError)}, largest ${percent(worstError)}`
+    const errors = `median error ${percentText(medianError, 1)}, largest ${percentText(worstError, 1)}`
     const held = heldSizes.map((size) => counted(size, 'byte', 'bytes')).join(', ')
     const notes = [
       ...(held === ''

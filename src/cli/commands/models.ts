@@ -13,6 +13,7 @@ import { profileOf, profileOrigin } from '../../machine/network.js'
 import { type Level, levels, type Profile } from '../../machine/profile.js'
 import type { Collective } from '../../schedule/specification.js'
 import { modelDocument } from '../../study/model-document.js'
+import { percentText } from '../../text/printable.js'
 import {
   type ChoiceReport,
   compareModels,
@@ -341,7 +342,7 @@ function microseconds(timeUs: number | null): string {
 }
 
 function percent(share: number): string {
-  return Number.isNaN(share) ? '–' : `${(100 * share).toFixed(1)}%`
+  return Number.isNaN(share) ? '–' : percentText(share, 1)
 }
 
 function ratio(value: number): string {

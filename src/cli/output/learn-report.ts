@@ -1,5 +1,6 @@
 import type { Interval } from '../../base/search.js'
 import type { Collective } from '../../schedule/specification.js'
+import { percentText } from '../../text/printable.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import type { CallGain } from '../../tuning/online/call-gains.js'
 import type { TotalRatio } from '../../tuning/online/call-history.js'
@@ -140,7 +141,7 @@ function settingsText({ settings, learned }: CollectiveReport): string {
     ['setting', ({ number }) => lineOf(learned, number)],
     ['calls', ({ calls }) => String(calls)],
     ['time', ({ totalUs }) => timeText(totalUs)],
-    ['of all', ({ totalUs }) => `${((100 * totalUs) / total).toFixed(1)}%`],
+    ['of all', ({ totalUs }) => percentText(totalUs / total, 1)],
   ])
   return [table, ...more].join('\n')
 }
@@ -174,7 +175,6 @@ function probabilitiesText({ call, points }: CallTrend, learned: LearnedGrid): s
   if (last === undefined) return ''
   const order = [...last.next].sort((a, b) => b[1] - a[1] || a[0] - b[0])
   const shown = order.slice(0, most.columns).map(([number]) => number)
-  const percent = (share: number) => `${(100 * share).toFixed(1)}%`
   const shareOf = ({ next }: TrendPoint, number: number) => next.get(number) ?? 0
   const othersOf = (point: TrendPoint) =>
     point.next.size === 0
@@ -187,10 +187,10 @@ function probabilitiesText({ call, points }: CallTrend, learned: LearnedGrid): s
       ...shown.map(
         (number): ResultColumn<TrendPoint> => [
           lineOf(learned, number),
-          (point) => percent(shareOf(point, number)),
+          (point) => percentText(shareOf(point, number), 1),
         ],
       ),
-      ['others', (point) => percent(othersOf(point))],
+      ['others', (point) => percentText(othersOf(point), 1)],
     ]),
   ].join('\n')
 }
@@ -314,7 +314,7 @@ function nextText({ next }: CallGain, { grid }: LearnedGrid): string {
   const order = [...next].sort((a, b) => b[1] - a[1] || a[0] - b[0])
   const texts = order
     .slice(0, shown.settings)
-    .map(([number, share]) => `${settingLine(grid.settings[number - 1])} ${(100 * share).toFixed(0)}%`)
+    .map(([number, share]) => `${settingLine(grid.settings[number - 1])} ${percentText(share, 0)}`)
   const left = order.length - texts.length
   if (texts.length === 0) return 'the default'
   return left > 0 ? `${texts.join(', ')}, ${left} others` : texts.join(', ')

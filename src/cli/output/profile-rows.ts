@@ -1,4 +1,5 @@
 import { type CallKind, callKinds, type ProfileSummary } from '../../profile/summary.js'
+import { percentText } from '../../text/printable.js'
 import { counted, figure, secondsText } from './figure-text.js'
 import { type ResultRow, row, shown } from './result-rows.js'
 
@@ -8,7 +9,7 @@ export function profileRows(summary: ProfileSummary): readonly ResultRow[] {
   const { within, between } = traffic
   const kindTexts = callKinds
     .filter((kind) => kinds[kind] >= leastShare)
-    .map((kind) => `${percent(kinds[kind])} ${kindText[kind]}`)
+    .map((kind) => `${percentText(kinds[kind])} ${kindText[kind]}`)
   const longest = calls.filter(({ share }) => share >= leastShare).slice(0, 3)
   const [collective] = collectives.filter(({ share }) => share >= leastShare)
   return [
@@ -16,9 +17,9 @@ export function profileRows(summary: ProfileSummary): readonly ResultRow[] {
       'profile',
       summary,
       'time',
-      `${secondsText(seconds)}, ${[`${percent(inMpi)} of it in MPI`, ...kindTexts].join(', ')}`,
+      `${secondsText(seconds)}, ${[`${percentText(inMpi)} of it in MPI`, ...kindTexts].join(', ')}`,
     ),
-    shown('calls', listed(longest.map(({ name, share }) => `${name} ${percent(share)}`))),
+    shown('calls', listed(longest.map(({ name, share }) => `${name} ${percentText(share)}`))),
     shown('imbalance', `${imbalance.toFixed(2)}, the longest time outside MPI by the mean`),
     shown(
       'messages',
@@ -28,7 +29,7 @@ export function profileRows(summary: ProfileSummary): readonly ResultRow[] {
       'collective',
       collective === undefined
         ? null
-        : `${collective.name} of ${counted(collective.bytes, 'byte', 'bytes')} on ${counted(collective.ranks, 'rank', 'ranks')}, ${percent(collective.share)} of the time`,
+        : `${collective.name} of ${counted(collective.bytes, 'byte', 'bytes')} on ${counted(collective.ranks, 'rank', 'ranks')}, ${percentText(collective.share)} of the time`,
     ),
   ]
 }
@@ -47,8 +48,6 @@ const kindText: Readonly<Record<CallKind, string>> = {
 }
 
 const listed = (words: readonly string[]): string | null => (words.length === 0 ? null : words.join(', '))
-
-const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`
 
 const amountText = ({ messages, bytes }: { readonly messages: number; readonly bytes: number }): string =>
   `${figure(messages)} with ${figure(bytes)} bytes`

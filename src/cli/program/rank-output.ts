@@ -6,6 +6,7 @@ import type { Communicator } from '../../handles/communicator.js'
 import type { MatchingStatistics, QueueStatistics } from '../../messages/mailboxes/matching-meter.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 import { defaultMailboxDesign } from '../../messages/process/matching-options.js'
+import { percentText } from '../../text/printable.js'
 import type { UserProgram } from '../../world/user-program.js'
 
 /** The way of a program's writes to standard output and error to the terminal while its ranks run. */
@@ -200,7 +201,7 @@ function matchingReport(world: Communicator): string {
 
 const passedBy = ({ posted, unexpected }: MatchingStatistics) => posted.passed + unexpected.passed
 
-const shareText = (part: number, all: number) => `${((100 * part) / all).toFixed(0)}%`
+const shareText = (part: number, all: number) => percentText(part / all, 0)
 
 function queueText({ searches, matches, passed, meanLength, longest, searchMs }: QueueStatistics): string {
   if (searches === 0) return `no search, at most ${longest}`
