@@ -164,7 +164,7 @@ export function withVariables(
   return [launcher, ...options, ...own]
 }
 
-/** Returns whose launcher starts a command. @throws ERR_SHIM as {@link withVariables} */
+/** Returns the MPI whose launcher starts a command. @throws ERR_SHIM as {@link withVariables} */
 export function launcherNameOf(command: readonly string[]): MpiName | 'Slurm' {
   return launcherOf(command, {}, printedVersion).name
 }
@@ -190,10 +190,13 @@ function printedVersion(launcher: string): string | null {
 }
 
 function unknownLauncher(launcher: string, got: string, variables: Variables): RankweaveError {
-  const records = variables['RANKWEAVE_SHIM']?.startsWith('matching:') ? 'matching:FOLDER' : 'record:FILE'
+  const task = variables['RANKWEAVE_SHIM']?.split(':')[0]
+  const advice =
+    task === undefined
+      ? 'the program is started many times with other settings, so write the line of such a launcher, not a script or another launcher that runs it'
+      : `with another launcher set LD_PRELOAD and RANKWEAVE_SHIM=${task === 'matching' ? 'matching:FOLDER' : 'record:FILE'} for the processes yourself`
   return new RankweaveError(
     'ERR_SHIM',
-    `expected a command that begins with srun, or mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; with another ` +
-      `launcher set LD_PRELOAD and RANKWEAVE_SHIM=${records} for the processes yourself`,
+    `expected a command that begins with srun, or mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; ${advice}`,
   )
 }
