@@ -2,7 +2,7 @@ import type { BarPlot, Document, Section, Table } from '../document/document.js'
 import { callKinds, type ProfileSummary } from '../profile/summary.js'
 import type { Advice } from './advice.js'
 
-/** What an advice page shows, besides the advice itself. */
+/** A program as its advice page shows it, besides the advice itself. */
 export interface AdvisedProgram {
   /** The command as it is started today, as one line. */
   readonly command: string

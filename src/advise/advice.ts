@@ -1,10 +1,10 @@
+import { percentText } from '../text/printable.js'
 import {
   type ChangeName,
   type Changes,
   type ImpossibleChange,
   leastShare,
   type PossibleChange,
-  percent,
 } from './changes.js'
 import { type ComparisonBounds, comparedRuns, type Finding, findingOf, type Gain } from './gain.js'
 
@@ -14,7 +14,7 @@ export interface TriedChange extends PossibleChange {
   readonly finding: Finding
 }
 
-/** What runs of a program showed, and what to type. */
+/** An advice: what runs of a program showed, and which changes to use. */
 export interface Advice {
   readonly tried: readonly TriedChange[]
   readonly untried: readonly ImpossibleChange[]
@@ -26,8 +26,19 @@ export interface Advice {
   readonly verdict: string
 }
 
-/** A change that can be tried, or the reason why not: the end of a sentence that begins with its name. */
-export type PreparedChange = { readonly what?: string } | { readonly obstacle: string }
+/** A change that can be tried, or why it cannot. */
+export type PreparedChange = { readonly what?: string } | Obstacle
+
+/** The reason why a possible change is not tried. */
+export interface Obstacle {
+  /** The end of a sentence that begins with the name of the change. */
+  readonly obstacle: string
+  /** Whether more time would let it be tried. */
+  readonly needsTime: boolean
+}
+
+export const timeIsOver: Obstacle = { obstacle: 'the time was over', needsTime: true }
+const endedEarly: Obstacle = { obstacle: 'the runs were ended before', needsTime: true }
 
 /** The runs of a program, for which `advise` has a budget. */
 export interface ProgramRuns {
@@ -49,19 +60,40 @@ export async function advised({ possible, impossible }: Changes, runs: ProgramRu
   const tried: TriedChange[] = []
   const untried = [...impossible]
   for (const [i, change] of possible.entries()) {
-    const othersToFollow = possible.length - i - 1
-    const prepared = await runs.prepare(change.name, othersToFollow)
+    const others = possible.slice(i + 1)
+    const prepared = await preparedBy(change.name, runs, others.length)
     if ('obstacle' in prepared) {
-      untried.push({ name: change.name, share: change.share, reason: prepared.obstacle })
-      continue
+      untried.push(untriedBy(change, prepared))
+      if (prepared !== endedEarly) continue
+    } else {
+      const { gain, isEnded } = await gainBy([change.name], runs, others.length)
+      if (gain !== null) tried.push({ ...change, ...prepared, gain, finding: findingOf(gain) })
+      else untried.push(untriedBy(change, isEnded ? endedEarly : timeIsOver))
+      if (!isEnded) continue
     }
-    const { gain, isEnded } = await gainBy([change.name], runs, othersToFollow)
-    if (gain !== null) tried.push({ ...change, ...prepared, gain, finding: findingOf(gain) })
-    if (isEnded) return concluded(tried, untried, null)
+    return concluded(tried, [...untried, ...others.map((other) => untriedBy(other, endedEarly))], null)
   }
   const gained = tried.filter(({ finding }) => finding === 'faster').map(({ name }) => name)
   const together = gained.length < 2 ? null : (await gainBy(gained, runs, 0)).gain
   return concluded(tried, untried, together)
+}
+
+function untriedBy({ name, share }: PossibleChange, { obstacle, needsTime }: Obstacle): ImpossibleChange {
+  return { name, share, reason: obstacle, needsTime }
+}
+
+/** Prepares a change; an early end of the runs is an obstacle, too. */
+async function preparedBy(
+  name: ChangeName,
+  runs: ProgramRuns,
+  othersToFollow: number,
+): Promise<PreparedChange> {
+  try {
+    return await runs.prepare(name, othersToFollow)
+  } catch (error) {
+    if (!runs.isEarlyEnd(error)) throw error
+    return endedEarly
+  }
 }
 
 /** Compares the program with and without changes; the gain is null if the runs end before there is a pair. */
@@ -77,7 +109,7 @@ async function gainBy(
     bounds.onPair?.(known)
   }
   try {
-    await comparedRuns((isChanged) => runs.run(isChanged ? names : []), { ...bounds, onPair })
+    gain = await comparedRuns((isChanged) => runs.run(isChanged ? names : []), { ...bounds, onPair })
     return { gain, isEnded: false }
   } catch (error) {
     if (!runs.isEarlyEnd(error)) throw error
@@ -110,18 +142,23 @@ function verdictOf(
   gain: Gain | null,
 ): string {
   if (gain !== null) return `${capitalized(advised.join(' and '))}: ${gainText(gain)}.`
-  const open = tried.filter(({ finding }) => finding === 'open')
-  if (open.length > 0) {
-    const texts = open.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
-    return `The runs do not say yet whether this pays: ${texts.join('; ')}. More pairs (--minutes, --pairs) or a quieter machine would.`
-  }
+  const open = [
+    ...tried
+      .filter(({ finding }) => finding === 'open')
+      .map(({ name, gain }) => `${name}, ${gainText(gain)}`),
+    ...untried
+      .filter(({ needsTime }) => needsTime)
+      .map(({ name, ...change }) => `${name}, ${untriedText(change)}`),
+  ]
+  if (open.length > 0)
+    return `The runs do not say yet whether this pays: ${open.join('; ')}. More pairs (--minutes, --pairs) or a quieter machine would.`
   if (tried.length > 0) {
     const texts = tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
     return `Nothing to gain here: ${texts.join('; ')}.`
   }
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
   if (most < leastShare)
-    return `Nothing to gain here: at most ${percent(most)} of the time is in calls that Rankweave can change.`
+    return `Nothing to gain here: at most ${percentText(most)} of the time is in calls that Rankweave can change.`
   return `Nothing to try here: ${untried.map(({ name, reason }) => `${name}, because ${reason}`).join('; ')}.`
 }
 
@@ -130,6 +167,11 @@ export function gainText({ interval, pairs, ratio }: Gain): string {
   const range = interval === null ? '' : ` [${interval.map((bound) => bound.toFixed(2)).join(', ')}]`
   const few = interval === null ? ', too few for an interval' : ''
   return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${few}`
+}
+
+/** Prints `not tried: the time was over (it can touch at most 12% of the time)`. */
+export function untriedText({ needsTime, reason, share }: Omit<ImpossibleChange, 'name'>): string {
+  return `not tried: ${reason}${needsTime ? ` (it can touch at most ${percentText(share)} of the time)` : ''}`
 }
 
 function capitalized(text: string): string {

@@ -1,7 +1,8 @@
 import type { ProfileSummary } from '../profile/summary.js'
+import { percentText } from '../text/printable.js'
 import type { PlacementPlan } from './placement.js'
 
-/** What could be changed about how a program is started. */
+/** The changes to how a program is started that `advise` knows, in the order in which it tries them. */
 export const changeNames = ['placement', 'neighborhood plans', 'collective settings'] as const
 export type ChangeName = (typeof changeNames)[number]
 
@@ -23,6 +24,8 @@ export interface ImpossibleChange {
   readonly share: number
   /** The end of a sentence that begins with the name: `all ranks are on one node`. */
   readonly reason: string
+  /** Whether more time would let it be tried. */
+  readonly needsTime: boolean
 }
 
 export interface Changes {
@@ -39,10 +42,10 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
     const { name, share } = change
-    const tooLittle = share < leastShare ? `it can touch at most ${percent(share)} of the time` : null
+    const tooLittle = share < leastShare ? `it can touch at most ${percentText(share)} of the time` : null
     const reason = obstacle ?? tooLittle
     if (reason === null) possible.push(change)
-    else impossible.push({ name, share, reason })
+    else impossible.push({ name, share, reason, needsTime: false })
   }
   const isOneNode = nodes < 2
   consider(
@@ -82,8 +85,4 @@ function placementText({ today, planned }: PlacementPlan): string {
     `${count(planned.messages)} messages go between nodes instead of ${count(today.messages)}, ` +
     `${count(planned.bytes)} bytes instead of ${count(today.bytes)}`
   )
-}
-
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`
 }

@@ -6,7 +6,7 @@ export interface RunPair {
   readonly changed: number
 }
 
-/** How many times as fast a change makes a program, by pairs of runs. */
+/** The gain of a change: how many times as fast it makes a program, by pairs of runs. */
 export interface Gain {
   readonly pairs: number
   /** The median of the pairs' ratios, time of today over time with the change. */
@@ -71,35 +71,39 @@ function isNarrow({ interval, ratio }: Gain): boolean {
 /** The bounds of a comparison. */
 export interface ComparisonBounds {
   readonly mostPairs: number
-  /** Returns whether there is time for another pair. */
+  /** Returns whether another pair is expected to end in time. */
   hasTime(): boolean
+  /** Returns whether the time is over, so that the second run of a pair does not begin. Default: it never is. */
+  isOver?(): boolean
   /** Is called after every pair. */
   onPair?(gain: Gain): void
 }
 
 /**
- * Compares a program with and without a change by runs in pairs, which take turns in who is first. At least one pair is
- * run.
+ * Compares a program with and without a change by runs in pairs, which take turns in who is first. Returns null if
+ * there is no time for a pair.
  *
  * @param run Runs the program and returns its time in seconds.
  */
 export async function comparedRuns(
   run: (isChanged: boolean) => Promise<number>,
-  { mostPairs, hasTime, onPair }: ComparisonBounds,
-): Promise<Gain> {
+  { mostPairs, hasTime, isOver = () => false, onPair }: ComparisonBounds,
+): Promise<Gain | null> {
   const pairs: RunPair[] = []
   const looks = looksOf(mostPairs)
   // The end of the time is one more look.
   const mostOutside = 0.05 / (looks.length + 1)
-  let gain: Gain
-  do {
+  let gain: Gain | null = null
+  while (hasTime()) {
     const changedFirst = pairs.length % 2 === 1
     const first = await run(changedFirst)
+    if (isOver()) break
     const second = await run(!changedFirst)
     const [today, changed] = changedFirst ? [second, first] : [first, second]
     pairs.push({ today, changed })
     gain = gainOf(pairs, mostOutside)
     onPair?.(gain)
-  } while (!(looks.includes(pairs.length) && isDecided(gain)) && pairs.length < mostPairs && hasTime())
+    if (pairs.length === mostPairs || (looks.includes(pairs.length) && isDecided(gain))) break
+  }
   return gain
 }

@@ -1,19 +1,18 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { type Advice, advised, gainText } from '../../advise/advice.js'
+import { type Advice, advised, gainText, timeIsOver, untriedText } from '../../advise/advice.js'
 import { adviceDocument } from '../../advise/advice-document.js'
-import { percent } from '../../advise/changes.js'
 import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
-import { shellWord } from '../../text/printable.js'
-import { addOptions, json, option, readOptions, whole } from '../input/options.js'
+import { percentText, shellWord } from '../../text/printable.js'
+import { addOptions, json, number, option, readOptions, whole } from '../input/options.js'
 import { counted, secondsText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { table } from '../output/result-rows.js'
 import { temporaryRecordFolder } from '../program/preloaded-run.js'
-import { TriedProgram } from '../program/tried-program.js'
+import { fileOfChange, TriedProgram } from '../program/tried-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -27,8 +26,8 @@ Changes that are tried:
   collective settings  collectives run by the algorithms of MPI that were fastest in up to five runs that tried them
 
 A pair ends in a ratio of times from the end of MPI_Init to the start of MPI_Finalize. After 11, 16, 23, 33 and 41 pairs the
-95% interval of the median ratio is looked at; runs end when it is narrower than 4%, or wholly above or below 1.03, or when the
-time is over, which a run in progress may exceed. Ctrl-C tells what is known so far. The program's output is shown once. With
+95% interval of the median ratio is looked at; runs end when it is narrower than 4%, or wholly above or below 1.03. A run
+begins only if it should end in time by those before; one in progress may exceed the time. Ctrl-C tells what is known so far. The program's output is shown once. With
 --compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST OTHER, such as diff -q.
 
 Exit codes: 0 with any verdict, 2 for bad input and other results, 3 for a program that fails, 130 after Ctrl-C.
@@ -39,12 +38,7 @@ Examples:
   rankweave advise --minutes 30 --compare 'diff -q' -- mpirun --hostfile hosts -n 64 ./program input`
 
 const optionTable = {
-  minutes: option(
-    '--minutes <number>',
-    'the time for all runs, 0.1 to 1440',
-    z.coerce.number().min(0.1).max(1440),
-    '10',
-  ),
+  minutes: option('--minutes <number>', 'the time for all runs, 0.1 to 1440', number(0.1, 1440), '10'),
   pairs: option('--pairs <number>', 'pairs of runs of a change at most', whole(1, 1000), '41'),
   compare: option(
     '--compare <command>',
@@ -74,7 +68,8 @@ export const adviseCommand: AddCommand = (command, act) => {
         const options = readOptions(optionTable, raw)
         const { minutes, pairs, compare, output, mpicc } = options
         const endsMs = performance.now() + minutes * 60_000
-        await checkOutputs(report, output, join(options.folder, 'rankweave-ranks.txt'))
+        const files = Object.values(fileOfChange).map((name) => join(options.folder, name))
+        await checkOutputs(report, output, ...files)
         const folder = temporaryRecordFolder(resolve('.'))
         try {
           const program = new TriedProgram({
@@ -92,6 +87,13 @@ export const adviseCommand: AddCommand = (command, act) => {
         }
       }),
     )
+}
+
+/** Returns a row of the changes that gained alone, if there are several. */
+function togetherRow({ together, tried }: Advice): readonly (readonly [string, string])[] {
+  if (together !== null) return [['together', gainText(together)]]
+  const gained = tried.filter(({ finding }) => finding === 'faster')
+  return gained.length < 2 ? [] : [['together', `not tried: ${timeIsOver.obstacle}`]]
 }
 
 /** Runs of fewer seconds vary much by how processes are scheduled. */
@@ -134,15 +136,15 @@ async function conclude(
     ['program', `${counted(ranks, 'rank', 'ranks')} on ${counted(nodes.length, 'node', 'nodes')}, ${mpi}`],
     [
       'time',
-      `${secondsText(seconds)} in the profiled run, ${percent(inMpi)} of it in MPI${seconds < shortRun ? '; longer runs say more' : ''}`,
+      `${secondsText(seconds)} in the profiled run, ${percentText(inMpi)} of it in MPI${seconds < shortRun ? '; longer runs say more' : ''}`,
     ],
     ...advice.tried.map(({ name, share, what, gain }): readonly [string, string] => [
       name,
-      `${gainText(gain)}; ${what}; it can touch at most ${percent(share)} of the time`,
+      `${gainText(gain)}; ${what}; it can touch at most ${percentText(share)} of the time`,
     ]),
-    ...advice.untried.map(({ name, reason }): readonly [string, string] => [name, `not tried: ${reason}`]),
+    ...advice.untried.map(({ name, ...change }): readonly [string, string] => [name, untriedText(change)]),
     ...(compare === undefined ? [] : [['results', `equal in ${program.count} runs by ${compare}`] as const]),
-    ...(advice.together === null ? [] : [['together', gainText(advice.together)] as const]),
+    ...togetherRow(advice),
   ]
   const last = use.length === 0 ? advice.verdict : `${advice.verdict} Use: ${use.join(' && ')}`
   reportBeside(report, output, { ...object, file: output ?? null }, `${table(rows)}\n${last}`)

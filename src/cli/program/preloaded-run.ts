@@ -1,5 +1,15 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { accessSync, constants, mkdtempSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
@@ -7,7 +17,7 @@ import { withVariables } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
 import { Interrupted, WorldFailure } from './world-failure.js'
 
-/** How libraries are preloaded into the processes of a program. */
+/** The libraries that are preloaded into the processes of a program, and the conditions of its run. */
 interface Preloading {
   /** The paths of the libraries, in the order of LD_PRELOAD. */
   readonly libraries: readonly string[]
@@ -33,22 +43,41 @@ export async function runPreloaded(
 ): Promise<void> {
   const words = withVariables(command, { LD_PRELOAD: preloadList(libraries), ...variables })
   let launcher: ChildProcess | undefined
-  const heard: NodeJS.Signals[] = []
-  const hear = (signal: NodeJS.Signals) => {
-    heard.push(signal)
-    signalGroup(launcher, signal)
-  }
-  for (const signal of endings) process.on(signal, hear)
-  try {
+  const work = async (heard: readonly NodeJS.Signals[]) => {
     if (prepare !== undefined) {
       prepare()
       await signalsOfCompiler()
     }
-    if (heard.length === 0) {
-      const stdio: StdioOptions = ['inherit', output === 'stderr' ? 2 : output, 'inherit']
-      launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
-      await hasEnded(launcher, words[0], ifItFails)
-    }
+    if (heard.length > 0) return
+    const stdio: StdioOptions = ['inherit', output === 'stderr' ? 2 : output, 'inherit']
+    launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
+    await hasEnded(launcher, words[0], ifItFails)
+  }
+  await untilSignal(command[0], ifItFails, work, (signal) => signalGroup(launcher, signal))
+}
+
+/**
+ * Does work during which a signal to end this process only ends the work.
+ *
+ * @param name the program of which the work is part
+ * @param work gets the signals that have arrived
+ * @throws ERR_ABORTED, as an `Interrupted`, after a signal, whether the work has succeeded or failed
+ */
+export async function untilSignal(
+  name: string,
+  ifItFails: () => string,
+  work: (heard: readonly NodeJS.Signals[]) => Promise<void>,
+  onSignal: (signal: NodeJS.Signals) => void = () => {},
+): Promise<void> {
+  const heard: NodeJS.Signals[] = []
+  const hear = (signal: NodeJS.Signals) => {
+    heard.push(signal)
+    onSignal(signal)
+  }
+  for (const signal of endings) process.on(signal, hear)
+  try {
+    await work(heard)
+    await signalsOfCompiler()
     // MPICH's launcher may end with exit code 0 after a signal.
     if (heard.length === 0) return
   } catch (error) {
@@ -58,20 +87,74 @@ export async function runPreloaded(
     for (const signal of endings) process.off(signal, hear)
   }
   const [signal] = heard
-  const message = `${command[0]} was interrupted by ${signal}, ${ifItFails()}`
+  const message = `${name} was interrupted by ${signal}, ${ifItFails()}`
   throw new Interrupted(signal, new RankweaveError('ERR_ABORTED', message))
 }
 
-/** Makes a folder to which the processes can also write. A comma would end a setting of the library. */
+/**
+ * Makes a folder to which the processes can also write, and removes those there whose processes were killed before they
+ * could. A comma would end a setting of the library.
+ */
 export function temporaryRecordFolder(folder: string): string {
   if (folder.includes(',')) {
     const message = `expected an output in a folder without commas in its path, got ${folder}`
     throw new RankweaveError('ERR_SHIM', message)
   }
   try {
-    return mkdtempSync(join(folder, '.rankweave-record-'))
+    removeLeftFolders(folder)
+    const made = mkdtempSync(join(folder, folderPrefix))
+    const mark = markOf(process.pid)
+    if (mark !== null) writeFileSync(join(made, ownerFile), mark)
+    return made
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `cannot write to ${folder}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const folderPrefix = '.rankweave-record-'
+/** The file of a folder that names the process that made it. */
+const ownerFile = 'owner'
+
+/** Removes folders of this user whose process has ended on this machine; others may belong to another machine. */
+function removeLeftFolders(folder: string): void {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(folderPrefix))) {
+    const left = join(folder, name)
+    try {
+      const mark = readFileSync(join(left, ownerFile), 'utf8')
+      const [pid] = mark.split(' ')
+      const isOurs = lstatSync(left).uid === process.getuid?.() && sharesProcesses(mark)
+      if (isOurs && markOf(Number(pid)) !== mark) rmSync(left, { recursive: true, force: true })
+    } catch {
+      // A folder without a mark, or one that its own process has just removed.
+    }
+  }
+}
+
+/**
+ * Returns a text that no other process has: its number, the kernel and the namespace that count it, and its start time.
+ * Null where the system does not show them, or the process has ended.
+ */
+function markOf(pid: number): string | null {
+  const [boot, namespace] = namespaceOf()
+  try {
+    const start = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]
+    return [pid, boot, namespace, start].join(' ')
+  } catch {
+    return null
+  }
+}
+
+/** Returns whether the process of a mark is counted like this one, so that its end can be seen here. */
+function sharesProcesses(mark: string): boolean {
+  const [boot, namespace] = namespaceOf()
+  return boot !== '' && mark.split(' ').slice(1, 3).join(' ') === `${boot} ${namespace}`
+}
+
+function namespaceOf(): readonly [boot: string, namespace: string] {
+  try {
+    return [readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), readlinkSync('/proc/self/ns/pid')]
+  } catch {
+    return ['', '']
   }
 }
 

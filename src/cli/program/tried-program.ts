@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { PreparedChange, ProgramRuns } from '../../advise/advice.js'
+import { type PreparedChange, type ProgramRuns, timeIsOver } from '../../advise/advice.js'
 import { type ChangeName, changesOf } from '../../advise/changes.js'
 import type { Gain } from '../../advise/gain.js'
 import { type LearnedSettings, learnedSettings } from '../../advise/learned-settings.js'
@@ -24,12 +24,12 @@ import { packedEnding } from '../../shim/packed-files.js'
 import { shellWord } from '../../text/printable.js'
 import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { readCallFolder } from '../input/call-folder.js'
-import { runPreloaded } from './preloaded-run.js'
+import { runPreloaded, untilSignal } from './preloaded-run.js'
 import { Interrupted } from './world-failure.js'
 
-/** How a program is tried. */
+/** A program to be tried, and the ways to try it. */
 export interface Trial {
-  /** What starts the program today. */
+  /** The words that start the program today. */
   readonly command: readonly string[]
   /** A folder to which all processes can write, for files that are needed meanwhile. */
   readonly folder: string
@@ -37,15 +37,15 @@ export interface Trial {
   readonly mpicc: string | undefined
   /** The words of a command that compares two files with outputs; null: outputs are not compared. */
   readonly compare: readonly string[] | null
-  /** Where the output of the first run goes. */
+  /** The stream that gets the output of the first run. */
   readonly output: 'inherit' | 'stderr'
   step(line: string): void
   /** Is called after every pair of runs. */
   onPair(name: string, gain: Gain): void
 }
 
-/** The names of files that a change needs. */
-const fileOf = { placement: 'rankweave-ranks.txt', settings: 'rankweave-tuning.json' } as const
+/** The names of files that changes need. */
+export const fileOfChange = { placement: 'rankweave-ranks.txt', settings: 'rankweave-tuning.json' } as const
 
 const plansName = 'librankweave_shim.so'
 
@@ -60,7 +60,10 @@ export class TriedProgram {
   #profile: Profile | undefined
   #placement: PlacementPlan | null = null
   #settings: LearnedSettings | null = null
+  #arePlansCompiled = false
   #runs = 0
+  /** The milliseconds of runs that have ended, from the start of the launcher, and their number. */
+  #finished = { ms: 0, runs: 0 }
   #ended: Interrupted | null = null
 
   /** @throws ERR_SHIM for a command of another launcher, or one that compares outputs and does not start */
@@ -110,33 +113,34 @@ export class TriedProgram {
     const nodeOf = this.#profile.processes.map(({ node }) => node)
     const isPlaceable = this.#launcher !== 'Slurm' && !command.includes(':')
     if (isPlaceable) this.#placement = plannedPlacement(trafficOf(this.#profile), nodeOf)
-    if (this.changes.possible.some(({ name }) => name !== 'placement')) {
-      this.#trial.step(`compiling the library of plans with ${mpicc}`)
-      compileLibrary(folder, mpicc)
-    }
   }
 
   /**
-   * Returns runs of the program until a time.
+   * Returns runs of the program that are expected to end before a time, by those that have ended. A run in progress
+   * may exceed it, but none begins later.
    *
    * @param endsMs the time by `performance.now()`
    */
   runs(mostPairs: number, endsMs: number): ProgramRuns {
-    const lastOf = (othersToFollow: number) => {
-      const nowMs = performance.now()
-      return nowMs + Math.max(0, endsMs - nowMs) / (othersToFollow + 1)
-    }
+    const now = () => performance.now()
+    const lastOf = (othersToFollow: number) => now() + Math.max(0, endsMs - now()) / (othersToFollow + 1)
     return {
       run: (changes) => this.#timed(changes),
-      prepare: (name, othersToFollow) => this.#prepare(name, lastOf(othersToFollow)),
+      prepare: async (name, othersToFollow) => {
+        const runs = name === 'collective settings' ? 3 : 2
+        if (now() + runs * this.#runMs() > endsMs) return timeIsOver
+        return await this.#prepare(name, lastOf(othersToFollow))
+      },
       boundsOf: (name, othersToFollow) => {
-        const [begunMs, lastMs] = [performance.now(), lastOf(othersToFollow)]
-        let [pairs, pairMs] = [0, 0]
+        const [before, lastMs] = [this.#finished, lastOf(othersToFollow)]
+        let pairs = 0
         return {
           mostPairs,
-          hasTime: () => performance.now() + pairMs <= lastMs,
+          // The first pair may take the time of changes that follow: many changes without a pair say nothing.
+          hasTime: () => now() + 2 * this.#runMs(before) <= (pairs === 0 ? endsMs : lastMs),
+          isOver: () => now() > endsMs,
           onPair: (gain) => {
-            pairMs = (performance.now() - begunMs) / ++pairs
+            pairs++
             this.#trial.onPair(name, gain)
           },
         }
@@ -159,10 +163,10 @@ export class TriedProgram {
         hosts: hosts !== null && hosts.length >= nodes.length ? hosts : nodes,
         cores: availableParallelism(),
       })
-      await writeWholeFile(join(folder, fileOf.placement), [text])
+      await writeWholeFile(join(folder, fileOfChange.placement), [text])
     }
     if (changes.includes('collective settings') && this.#settings !== null) {
-      const file = join(folder, fileOf.settings)
+      const file = join(folder, fileOfChange.settings)
       await writeWholeFile(file, [this.#settings.text])
       await writeWholeFile(`${file}${packedEnding}`, this.#settings.packed)
     }
@@ -180,22 +184,37 @@ export class TriedProgram {
   }
 
   async #prepare(name: ChangeName, lastMs: number): Promise<PreparedChange> {
+    if (name !== 'placement') await this.#compilePlans()
     if (name === 'collective settings') {
-      try {
-        this.#settings = await this.#learn(lastMs)
-      } catch (error) {
-        if (!(error instanceof Interrupted)) throw error
-        this.#ended = error
-        return { obstacle: 'the runs were ended before' }
-      }
+      this.#settings = await this.#learn(lastMs)
       if (this.#settings === null)
-        return { obstacle: 'no other algorithm was faster in runs that tried them' }
+        return { obstacle: 'no other algorithm was faster in runs that tried them', needsTime: false }
     }
     await this.writeFiles([name], this.#trial.folder)
     return this.#settings !== null && name === 'collective settings' ? { what: this.#settings.what } : {}
   }
 
-  /** Learns settings of collectives in runs that try them, at most in a third of the time until `lastMs`. */
+  async #compilePlans(): Promise<void> {
+    if (this.#arePlansCompiled) return
+    this.#arePlansCompiled = true
+    const { command, folder } = this.#trial
+    await untilSignal(
+      command[0],
+      () => 'so no plans are tried',
+      async () => {
+        this.#trial.step(`compiling the library of plans with ${this.#mpicc}`)
+        compileLibrary(folder, this.#mpicc)
+      },
+    )
+  }
+
+  /** Returns the mean time of a run in milliseconds, of those after `before` if there are any. */
+  #runMs(before = { ms: 0, runs: 0 }): number {
+    const { ms, runs } = this.#finished
+    return runs > before.runs ? (ms - before.ms) / (runs - before.runs) : ms / runs
+  }
+
+  /** Learns settings in a run that tries them, and in further ones that end in a third of the time until `lastMs`. */
   async #learn(lastMs: number): Promise<LearnedSettings | null> {
     const { command, folder } = this.#trial
     const calls = join(folder, 'calls')
@@ -207,7 +226,7 @@ export class TriedProgram {
       const variables = { RANKWEAVE_SHIM: `online:${calls}` }
       await this.#run(command, { libraries: [join(folder, plansName)], variables })
       runs++
-    } while (runs < mostLearningRuns && performance.now() < enoughMs)
+    } while (runs < mostLearningRuns && performance.now() + this.#runMs() <= enoughMs)
     return learnedSettings([...readCallFolder(calls).runs.values()])
   }
 
@@ -229,13 +248,25 @@ export class TriedProgram {
   ): Promise<void> {
     const { compare, folder, output } = this.#trial
     const isFirst = this.#runs++ === 0
+    let begunMs = performance.now()
+    const prepare = () => {
+      how.prepare?.()
+      begunMs = performance.now()
+    }
+    const ended = () => {
+      const { ms, runs } = this.#finished
+      this.#finished = { ms: ms + performance.now() - begunMs, runs: runs + 1 }
+    }
     const ifItFails = () => (isFirst ? 'so it has no profile' : 'which it did not in the first run')
-    if (compare === null)
-      return await runPreloaded(command, { ...how, output: isFirst ? output : 'ignore', ifItFails })
+    if (compare === null) {
+      await runPreloaded(command, { ...how, prepare, output: isFirst ? output : 'ignore', ifItFails })
+      return ended()
+    }
     const [first, other] = ['first.out', 'other.out'].map((name) => join(folder, name))
     const file = openSync(isFirst ? first : other, 'w')
     try {
-      await runPreloaded(command, { ...how, output: file, ifItFails })
+      await runPreloaded(command, { ...how, prepare, output: file, ifItFails })
+      ended()
     } finally {
       closeSync(file)
     }
@@ -245,7 +276,7 @@ export class TriedProgram {
   #command(changes: readonly ChangeName[], folder: string): readonly string[] {
     const { command } = this.#trial
     return changes.includes('placement')
-      ? placedCommand(command, this.#launcher as PlacingLauncher, join(folder, fileOf.placement))
+      ? placedCommand(command, this.#launcher as PlacingLauncher, join(folder, fileOfChange.placement))
       : command
   }
 
@@ -254,10 +285,10 @@ export class TriedProgram {
   }
 }
 
-/** The variable that tells the library of plans what to do; it needs none for neighborhood plans alone. */
+/** Returns the variable that tells the library of plans its task; it needs none for neighborhood plans alone. */
 function shimWords(changes: readonly ChangeName[], folder: string): { RANKWEAVE_SHIM?: string } {
   return changes.includes('collective settings')
-    ? { RANKWEAVE_SHIM: `tune:${join(folder, fileOf.settings)}` }
+    ? { RANKWEAVE_SHIM: `tune:${join(folder, fileOfChange.settings)}` }
     : {}
 }
 

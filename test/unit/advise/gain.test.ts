@@ -6,7 +6,7 @@ import { seededRandom } from '../../../src/base/random.js'
 function program(speedup: number, noise: number, seed: number) {
   const next = seededRandom(seed)
   const run = async (isChanged: boolean) => (1 + noise * next()) / (isChanged ? speedup : 1)
-  const compared = (mostPairs = 200) => comparedRuns(run, { mostPairs, hasTime: () => true })
+  const compared = async (mostPairs = 200) => (await comparedRuns(run, { mostPairs, hasTime: () => true }))!
   return { run, compared }
 }
 
@@ -42,10 +42,20 @@ describe('comparing runs in pairs', () => {
     let pairs = 0
     const gain = await comparedRuns(async (isChanged) => (isChanged ? 1 : 3), {
       mostPairs: 100,
-      hasTime: () => ++pairs < 5,
+      hasTime: () => ++pairs < 6,
     })
-    expect(gain.pairs).toBe(5)
-    expect(findingOf(gain)).toBe('open')
+    expect(gain?.pairs).toBe(5)
+    expect(findingOf(gain!)).toBe('open')
+  })
+
+  it('begins no pair without time, and no second run after the end of the time', async () => {
+    let runs = 0
+    const run = async () => ++runs
+    expect(await comparedRuns(run, { mostPairs: 9, hasTime: () => false })).toBeNull()
+    expect(runs).toBe(0)
+    const gain = await comparedRuns(run, { mostPairs: 9, hasTime: () => true, isOver: () => runs === 3 })
+    expect(runs).toBe(3)
+    expect(gain?.pairs).toBe(1)
   })
 
   it('looks at few numbers of pairs, which share the 5%', () => {

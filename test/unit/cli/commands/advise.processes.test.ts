@@ -1,8 +1,20 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { advised } from '../../../../src/advise/advice.js'
+import { TriedProgram } from '../../../../src/cli/program/tried-program.js'
 import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
+import { cli } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
 const format = '"format":"rankweave-profile-1"'
@@ -77,6 +89,44 @@ describe('rankweave advise', () => {
     const none = await advise(launcherThat({ calls: '' }))
     expect(none.stdout).toContain('at most 0.0% of the time is in calls that Rankweave can change')
     expect(readdirSync(folder).sort()).toEqual(['mpicc', 'mpirun.script'])
+  })
+
+  it('names changes for which no time is left, with their upper bounds', async () => {
+    const program = new TriedProgram({
+      ...{ command: [launcherThat(), './program'], folder, mpicc: join(folder, 'mpicc'), compare: null },
+      ...{ output: 'stderr', step: () => {}, onPair: () => {} },
+    })
+    await program.measure()
+    const { tried, untried, verdict } = await advised(program.changes, program.runs(41, performance.now()))
+    expect(program.count).toBe(1)
+    expect(tried).toEqual([])
+    expect(untried).toContainEqual({
+      ...{ name: 'placement', share: 0.5, reason: 'the time was over', needsTime: true },
+    })
+    expect(verdict).toContain(
+      'placement, not tried: the time was over (it can touch at most 50% of the time).',
+    )
+  })
+
+  it('removes the folder of a run that was killed, and leaves those of other machines', async () => {
+    const { exitCode } = await advise(
+      launcherThat({ rest: 'mv .rankweave-record-* left; kill -9 $PPID' }),
+    ).catch(() => ({ exitCode: null }))
+    expect(exitCode).toBeNull()
+    renameSync(join(folder, 'left'), join(folder, '.rankweave-record-left'))
+    mkdirSync(join(folder, '.rankweave-record-other'))
+    writeFileSync(join(folder, '.rankweave-record-other', 'owner'), '1 another machine 0')
+    await advise(launcherThat({ calls: '' }))
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual(['.rankweave-record-other'])
+  })
+
+  it('says of another launcher, and of a wrong time, what it needs', async () => {
+    const script = await cli('advise', '--', 'python3', 'program.py')
+    expect(script).toMatchObject({ exitCode: 2 })
+    expect(script.stderr).toMatch(/got 'python3', another program; the program is started many times/)
+    const noTime = await cli('advise', '--minutes', '0', '--', 'mpirun', './program')
+    expect(noTime).toMatchObject({ exitCode: 2 })
+    expect(noTime.stderr).toContain('--minutes: expected a number from 0.1 to 1440, got "0"')
   })
 
   it('ends where a run fails, or prints other results', async () => {
