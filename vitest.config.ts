@@ -15,6 +15,9 @@ function entriesIn(folder: string, extension: string) {
 /** `.ci/run` asks for a record to count from. */
 const recordFile = process.env['RANKWEAVE_TEST_RECORD']
 
+// Commands that tests start keep what they compile in the checkout, not in the home of who runs the tests.
+process.env['XDG_CACHE_HOME'] = fileURLToPath(new URL('.compiled/cache/', import.meta.url))
+
 /** What every run shares, that of `npm run soak` too. */
 export const base = {
   test: {

@@ -15,6 +15,6 @@ export function compileProfiler(folder: string, mpicc: string): string {
   const library = join(folder, profilerName)
   const sources = join(folder, 'profile-sources')
   const files = sourcesIn('profile/c', ['shim/c/own-mpi.c', 'shim/c/own-mpi.h'])
-  compileSources({ library, sources, files }, mpicc, ['-DRW_TOOL="rankweave profile"'])
+  compileSources({ library, sources, files, header: 'profile.h' }, mpicc, ['-DRW_TOOL="rankweave profile"'])
   return library
 }

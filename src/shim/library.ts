@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { sha256 } from '../base/sha256.js'
 import { RankweaveError } from '../errors.js'
 import { runtimeFiles } from '../export/c-program.js'
 import { ownFile } from '../package-paths.js'
 import { makeDirectory } from '../text/whole-file.js'
+import { keepLibrary, takeLibrary } from './library-cache.js'
 import type { MpiName } from './mpi-command.js'
 
 const libraryName = 'librankweave_shim.so'
@@ -39,8 +41,8 @@ export function compileLibrary(
 ): CompiledLibrary {
   const library = join(folder, libraryName)
   const sources = join(folder, 'sources')
-  compileSources({ library, sources, files: ownSources() }, mpicc, [...ownFlags, ...extra])
-  const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, 'shim.h')])
+  const parts = { library, sources, files: ownSources(), header: 'shim.h' }
+  const macros = compileSources(parts, mpicc, [...ownFlags, ...extra])
   return { library, sources, mpi: mpiOfMacros(macros) }
 }
 
@@ -56,26 +58,52 @@ interface Sources {
   /** The path of the folder to which they are written. */
   readonly sources: string
   readonly files: readonly Source[]
+  /** The name of a header that includes `mpi.h`. */
+  readonly header: string
 }
 
 /**
- * Writes C sources of a library to be preloaded, and compiles them.
+ * Writes C sources of a library to be preloaded, and compiles them, unless this user has done so before with the same
+ * compiler, MPI and options.
  *
+ * @returns the macros that the compiler defines after the header
  * @throws ERR_SHIM as {@link compileLibrary}
  */
 export function compileSources(
-  { library, sources, files }: Sources,
+  { library, sources, files, header }: Sources,
   mpicc: string,
   extra: readonly string[],
-): void {
+): string {
   try {
     makeDirectory(sources)
     for (const { name, text } of files) writeFileSync(join(sources, name), text)
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `cannot write to ${sources}: ${(cause as Error).message}`, { cause })
   }
+  const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, header)])
+  const key = keyOf({ files, macros }, mpicc, extra)
+  if (key !== null && takeLibrary(key, library)) return macros
   const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
   runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt', '-lm'])
+  if (key !== null) keepLibrary(key, library)
+  return macros
+}
+
+/**
+ * Returns a hash of all that a compilation depends on: sources, options, the command that the MPI compiler stands for,
+ * and the macros of the compiler and of `mpi.h`, among them their versions. Null for a compiler that does not show its
+ * command, so that its options are unknown.
+ */
+function keyOf(
+  compiled: { readonly files: readonly Source[]; readonly macros: string },
+  mpicc: string,
+  extra: readonly string[],
+): string | null {
+  const { error, status, stdout } = spawnSync(mpicc, ['-show'], { encoding: 'utf8' })
+  if (error !== undefined || status !== 0) return null
+  return sha256()
+    .update(JSON.stringify([flags, extra, stdout, compiled]))
+    .digest()
 }
 
 /** Returns the MPI to which a header `mpi.h` belongs, by the macros that it defines. */

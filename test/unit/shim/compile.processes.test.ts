@@ -1,6 +1,16 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { keepLibrary, takeLibrary } from '../../../src/shim/library-cache.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 import { cli, onlyObject } from '../cli/run-cli.js'
 
@@ -22,15 +32,90 @@ describe('rankweave shim', () => {
     expect(made).toMatchObject({ library, sources, mpi })
     if (launch !== undefined) expect(made['launch']).toMatch(launch)
     expect(made['profiler']).toBe(join(output, 'librankweave_profile.so'))
-    const [compiled, asked, profiler] = readFileSync(words, 'utf8').split('\n')
+    const [asked, , compiled, , , profiler] = readFileSync(words, 'utf8').split('\n')
     for (const flag of ['-shared', '-fPIC', '-fvisibility=hidden', `-o ${library}`, '-ldl', '-lrt', '-lm'])
       expect(compiled).toContain(` ${flag}`)
     expect(compiled).toContain(' -DRW_MPI(name)=PMPI_##name ')
     const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
     expect(units).toContain('rankweave_run.c')
     expect(compiled.match(/\S+\.c(?= )/g)!.sort()).toEqual(units.map((name) => join(sources, name)).sort())
-    expect(asked).toBe(`-E -dM ${join(sources, 'shim.h')}`)
+    expect(asked).toBe(`-E -dM -DRW_MPI(name)=PMPI_##name ${join(sources, 'shim.h')}`)
     expect(profiler).toMatch(/ -DRW_TOOL="rankweave profile" -o \S+ \S+\/own-mpi\.c /)
+  })
+
+  describe('keeps what it has compiled', () => {
+    let before: string | undefined
+    beforeEach(() => {
+      before = process.env['XDG_CACHE_HOME']
+      process.env['XDG_CACHE_HOME'] = join(folder(), `cache-${crypto.randomUUID()}`)
+    })
+    afterEach(() => {
+      if (before === undefined) delete process.env['XDG_CACHE_HOME']
+      else process.env['XDG_CACHE_HOME'] = before
+    })
+    const kept = () => join(process.env['XDG_CACHE_HOME']!, 'rankweave', 'preload')
+
+    /** A compiler that writes a library, and counts that; `shown` is its answer to -show. */
+    const compilerThat = (shown: string) => {
+      const mpicc = join(folder(), `mpicc-${crypto.randomUUID()}`)
+      const writes = `*' -o '*) out=\${*##* -o }; echo library > "\${out%% *}"; echo x >> ${mpicc}.count ;;`
+      writeFileSync(mpicc, `#!/bin/sh\ncase "$*" in -show) ${shown} ;; ${writes} esac\n`, { mode: 0o755 })
+      return mpicc
+    }
+    /** Compiles both libraries, and returns how often the compiler ran for them in all. */
+    const compile = async (mpicc: string) => {
+      const output = join(folder(), `out-${crypto.randomUUID()}`)
+      expect((await cli('shim', '-o', output, '--mpicc', mpicc)).exitCode).toBe(0)
+      for (const name of ['shim', 'profile'])
+        expect(readFileSync(join(output, `librankweave_${name}.so`), 'utf8')).toBe('library\n')
+      return readFileSync(`${mpicc}.count`, 'utf8').split('\n').length - 1
+    }
+
+    it('for the same compiler, and not for one with other options or none that it shows', async () => {
+      const [gcc, other, silent] = ['echo gcc', 'echo gcc -O3', 'exit 1'].map(compilerThat)
+      expect(await compile(gcc)).toBe(2)
+      expect(await compile(gcc)).toBe(2)
+      expect(await compile(other)).toBe(2)
+      expect(readdirSync(kept())).toHaveLength(4)
+      expect([await compile(silent), await compile(silent)]).toEqual([2, 4])
+      expect(statSync(kept()).mode & 0o777).toBe(0o700)
+    })
+
+    it('unless another could have written it, or it is broken', async () => {
+      const mpicc = compilerThat('echo gcc')
+      await compile(mpicc)
+      const files = readdirSync(kept()).map((name) => join(kept(), name))
+      for (const file of files) writeFileSync(file, 'broken')
+      expect(await compile(mpicc)).toBe(4)
+      for (const file of files) chmodSync(file, 0o622)
+      expect(await compile(mpicc)).toBe(6)
+      for (const file of files) {
+        rmSync(file, { force: true })
+        symlinkSync('/dev/zero', file)
+      }
+      expect(await compile(mpicc)).toBe(8)
+      expect(await compile(mpicc)).toBe(8)
+      chmodSync(kept(), 0o777)
+      expect(await compile(mpicc)).toBe(10)
+      process.env['XDG_CACHE_HOME'] = '/dev/null/none'
+      expect(await compile(mpicc)).toBe(12)
+    })
+
+    it('in at most 16 files, of which the least recently used go first', () => {
+      const library = join(folder(), 'library')
+      writeFileSync(library, 'library')
+      for (let key = 0; key < 16; key++) {
+        keepLibrary(`key${key}`, library)
+        const [file] = readdirSync(kept()).filter((name) => name.startsWith(`key${key}-`))
+        utimesSync(join(kept(), file), key + 1, key + 1)
+      }
+      expect(takeLibrary('key0', join(folder(), 'copy'))).toBe(true)
+      keepLibrary('new', library)
+      const keys = readdirSync(kept()).map((name) => name.split('-')[0])
+      expect(keys).toHaveLength(16)
+      expect(keys).toContain('key0')
+      expect(keys).not.toContain('key1')
+    })
   })
 
   it('names a compiler that does not start, and shows that one fails', async () => {
