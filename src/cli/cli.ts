@@ -12,6 +12,7 @@ import { ownModule, ownVersion } from '../package-paths.js'
 import type { Act } from './commands/command.js'
 import { commands, type ListedCommand } from './commands/commands.js'
 import { type ExitCode, exitCodeOfSignal, exitCodes } from './output/exit-codes.js'
+import { ownWords } from './output/own-command.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
 import { Interrupted, OutputLost, WorldFailure } from './program/world-failure.js'
@@ -48,7 +49,9 @@ Exit codes:
 
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
-  const report = reporter(streams, wantsJson(argv))
+  const names = commands.map(({ name }) => name)
+  const words = ownWords(names, streams.ownCommand ?? (() => 'rankweave'))
+  const report = reporter(streams, wantsJson(argv), undefined, words)
   let exitCode: ExitCode = exitCodes.ok
   const program = new Command('rankweave')
     .description(
@@ -61,13 +64,13 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', help)
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })
+    .configureOutput({ writeOut: (text) => streams.stdout(words(text)), writeErr: () => {} })
     .exitOverride()
   await addCommands(program, argv, (action) => async (...args) => {
     exitCode = (await action(report, ...args)) ?? exitCodes.ok
   })
   if (argv.length === 0) {
-    streams.stderr(program.helpInformation() + help.concat('\n'))
+    streams.stderr(words(program.helpInformation() + help.concat('\n')))
     return exitCodes.badInput
   }
   try {

@@ -2,6 +2,7 @@ import { printableLines } from '../../text/printable.js'
 import type { ReadProgress } from '../../text/source-file.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-options.js'
 import { counted, figure } from './figure-text.js'
+import type { OwnWords } from './own-command.js'
 import { objectOf, type ResultRow, textOf } from './result-rows.js'
 import type { Streams } from './streams.js'
 
@@ -9,6 +10,8 @@ import type { Streams } from './streams.js'
 export interface Reporter {
   readonly streams: Streams
   readonly json: boolean
+  /** Makes command lines in a text start as users can type them; lines, results and rows are so already. */
+  readonly ownWords: OwnWords
   /** Writes a line on standard error: warnings, reasons, files written. */
   note(line: string): void
   /** Shows the next step of the command on a terminal, once the command has taken a second. */
@@ -23,8 +26,14 @@ export interface Reporter {
 
 const progressMs = 1000
 
-export function reporter(streams: Streams, json: boolean, now = () => performance.now()): Reporter {
-  const note = (line: string) => streams.stderr(`${printableLines(line)}\n`)
+/** @param ownWords default: a text stays as it is */
+export function reporter(
+  streams: Streams,
+  json: boolean,
+  now = () => performance.now(),
+  ownWords: OwnWords = (text) => text,
+): Reporter {
+  const note = (line: string) => streams.stderr(`${printableLines(ownWords(line))}\n`)
   const beganMs = now()
   let shownMs = beganMs
   let pending: NodeJS.Timeout | undefined
@@ -34,11 +43,12 @@ export function reporter(streams: Streams, json: boolean, now = () => performanc
   }
   const result = (object: unknown, text: string) => {
     clearTimeout(pending)
-    streams.stdout(`${json ? JSON.stringify(object) : printableLines(text)}\n`)
+    streams.stdout(`${json ? ownWords(JSON.stringify(object), 'json') : printableLines(ownWords(text))}\n`)
   }
   return {
     streams,
     json,
+    ownWords,
     note,
     step: (line) => {
       if (!streams.showsProgress) return

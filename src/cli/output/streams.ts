@@ -2,6 +2,7 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { abortJobOnEarlyExit, mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { OutputLost } from '../program/world-failure.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
+import { ownCommand } from './own-command.js'
 
 /** The streams to which a command writes. Tests pass their own. */
 export interface Streams {
@@ -9,6 +10,8 @@ export interface Streams {
   readonly stderr: (text: string) => void
   /** Whether standard error is a terminal: only then is progress shown. */
   readonly showsProgress: boolean
+  /** Returns the words that start the command in lines for users to type. Default: `rankweave`. */
+  readonly ownCommand?: () => string
 }
 
 /** Standard output and error of this process. */
@@ -37,6 +40,7 @@ export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): 
     stdout: (text) => void write(text),
     stderr: (text) => void stderr.write(text),
     showsProgress: stderr.isTTY === true,
+    ownCommand: () => ownCommand(),
     flushed: async () => {
       await Promise.all([flushed(stdout, write), flushed(stderr, stderr.write.bind(stderr))])
       // A stream reports its errors one turn later.
@@ -97,6 +101,7 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
         held += text
       },
       showsProgress: false,
+      ownCommand: () => ownCommand(),
     },
     /** Reports why this process alone fails. If all fail, process 0 reports, and the launcher ends the others. */
     async release() {
