@@ -117,7 +117,10 @@ async function conclude(
 ): Promise<void> {
   const { profile } = program
   await program.writeFiles(advice.advised, folder)
-  const use = advice.advised.length === 0 ? [] : program.lines(advice.advised, folder)
+  const use =
+    advice.advised.length === 0
+      ? []
+      : program.lines(advice.advised, folder).map((line) => report.ownWords(line))
   const summary = summaryOf(profile)
   const { inMpi, ranks, seconds } = summary
   const { mpi, nodes } = profile
