@@ -51,8 +51,10 @@ export const planRequest = z
   .strictObject({
     topology: topologyId,
     strategy: line
-      .default('common-neighbor')
-      .describe('as `rankweave plan --strategy` takes it, `auto` included'),
+      .optional()
+      .describe(
+        'as `rankweave plan --strategy` takes it, `auto` included. Default: `auto` for a neighbor-allgather with `bytes`, `common-neighbor` with options of friends (`k` to `elide`), else `direct`',
+      ),
     ...fieldsOf(planOptions),
     // Another engine is refused where the request is understood, with what to use instead.
     engine: z
@@ -74,6 +76,9 @@ export const planRequest = z
   })
   .describe('a plan, as the options of `rankweave plan` describe it')
 
+/** A plan request whose strategy is known, as it is stored. */
+export const completePlanRequest = planRequest.extend({ strategy: line }).describe('with the strategy taken')
+
 export const jobStates = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
 
 export const serviceError = z.strictObject({
@@ -93,7 +98,7 @@ export const jobInfo = z.strictObject({
 
 export const planInfo = z.strictObject({
   id: planId,
-  request: planRequest,
+  request: completePlanRequest,
   createdAt: time,
   bytes: count.describe('of the schedule, version 2'),
   sha256: z
@@ -143,7 +148,7 @@ export type TopologyInfo = z.infer<typeof topologyInfo>
 /** A plan request as a client sends it: fields with a default may be missing. */
 export type PlanRequest = z.input<typeof planRequest>
 /** A plan request with its defaults. */
-export type CompletePlanRequest = z.output<typeof planRequest>
+export type CompletePlanRequest = z.output<typeof completePlanRequest>
 export type JobState = (typeof jobStates)[number]
 export type JobInfo = z.infer<typeof jobInfo>
 export type PlanInfo = z.infer<typeof planInfo>

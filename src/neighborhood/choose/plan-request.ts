@@ -232,11 +232,21 @@ export async function reportedPlan(
   const direct = planStatistics(plan(topology, { kind: 'direct' }, { operation }), nodes)
   hooks.onStep?.('verifying the plan')
   const verification = verify(planned.schedule, topology)
+  const statistics = planStatistics(planned, nodes)
+  const { messages } = statistics
+  const remarks = [
+    ...(messages.planned > direct.messages.planned
+      ? [
+          `the plan sends more messages than direct sends: ${messages.planned} instead of ${direct.messages.planned}`,
+        ]
+      : []),
+    ...(compared === null || compared.remark === null ? [] : [compared.remark]),
+  ]
   const report = {
     machine: machine === null ? null : formatMachine(machine),
     ...(mapping === null ? {} : { mapping }),
     mode: groupingOf(strategy)?.mode ?? null,
-    ...planStatistics(planned, nodes),
+    ...statistics,
     parameters: planned.schedule.parameters,
     direct: {
       meanPerRank: direct.messages.meanPerRank,
@@ -247,6 +257,7 @@ export async function reportedPlan(
     matching: matchingOf(planned),
     ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
     planMs: planned.planMs,
+    remark: remarks.length === 0 ? null : remarks.join('; '),
   }
   return { ...requested, verification, report }
 }
@@ -273,6 +284,8 @@ export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
     readonly interNode: number | null
     readonly volumeBlocks: number
   }
+  /** The reasons to doubt the plan or its simulated times; null if there are none. */
+  readonly remark: string | null
   readonly [more: string]: unknown
 }
 

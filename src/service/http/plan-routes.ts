@@ -16,7 +16,7 @@ import {
 import { RankweaveError } from '../../errors.js'
 import type { PlanReport } from '../../neighborhood/choose/plan-request.js'
 import { isEnded } from '../jobs/jobs.js'
-import type { Tasks } from '../jobs/task.js'
+import { type Tasks, withStrategy } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
 import { endWhenStalled, leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
@@ -27,7 +27,7 @@ const rankParams = z.strictObject({
   id: planId,
   rank: z
     .string()
-    .regex(/^\d{1,8}$/, 'a number of at most 8 digits')
+    .regex(/^\d{1,8}$/, 'a rank from 0')
     .transform(Number),
 })
 
@@ -82,8 +82,13 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
       ),
     )
 
+  // Pictures of plans (view-routes.ts) are routes of the same scope.
+  app.addHook('preHandler', async ({ tenant, routeOptions: { url = '' }, params: given }) => {
+    if (url.includes('/plans/:id')) jobs.requireMade(tenant, (given as { readonly id: string }).id)
+  })
   app.post('/plans', async (request, reply) => {
-    const { info } = await jobs.request(request.tenant, parsed(planRequest, request.body))
+    const asked = withStrategy(parsed(planRequest, request.body))
+    const { info } = await jobs.request(request.tenant, asked)
     return reply.code(info.state === 'done' ? 200 : 202).send(info)
   })
   app.get('/plans', ({ tenant, query }) => {

@@ -164,6 +164,29 @@ export class Jobs {
   }
 
   /**
+   * Explains why a plan that was requested is not stored.
+   *
+   * @throws ERR_NOT_FOUND while its job has not ended, or when it failed; ERR_CANCELLED
+   */
+  requireMade(tenant: Tenant, plan: string): void {
+    const job = this.#jobs.get(keyOf(tenant, jobIdOf(plan)))
+    if (job === undefined || this.#store.get('plans', tenant, plan) !== undefined) return
+    const { id, state, error } = job.record
+    if (!isEnded(state))
+      throw new RankweaveError(
+        'ERR_NOT_FOUND',
+        `plan ${plan} is not made yet: its job is ${state}; wait for the end of /v1/jobs/${id}/events`,
+      )
+    if (state === 'cancelled')
+      throw new RankweaveError('ERR_CANCELLED', `plan ${plan} was not made: its job was cancelled`)
+    if (state === 'failed')
+      throw new RankweaveError(
+        'ERR_NOT_FOUND',
+        `plan ${plan} was not made: its job failed with ${error?.code}: ${error?.message}`,
+      )
+  }
+
+  /**
    * Calls the listener with every later change.
    *
    * @returns a function that ends the calls

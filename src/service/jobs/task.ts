@@ -1,5 +1,6 @@
-import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
-import { planOptions, understand, wordOf } from '../../client/protocol/plan-words.js'
+import type * as z from 'zod'
+import type { CompletePlanRequest, planRequest, UploadFormat } from '../../client/protocol/http.js'
+import { friendWords, planOptions, understand, wordOf } from '../../client/protocol/plan-words.js'
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
@@ -143,6 +144,17 @@ export interface ReadRequest extends UnderstoodRequest {
   readonly machine: string | null
   /** The name of the plan, equal for equal requests. Stored plans keep their names. */
   readonly key: string
+}
+
+/** Returns a request with the strategy that is taken where it names none. */
+export function withStrategy(request: z.output<typeof planRequest>): CompletePlanRequest {
+  const { strategy, operation, bytes } = request
+  const hasFriends = Object.keys(friendWords).some((name) => request[spelled(name)] !== undefined)
+  const isComparable = operation === 'neighbor-allgather' && bytes !== undefined
+  return {
+    ...request,
+    strategy: strategy ?? (hasFriends ? 'common-neighbor' : isComparable ? 'auto' : 'direct'),
+  }
 }
 
 /**

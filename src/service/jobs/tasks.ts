@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { RankProgram } from '../../client/protocol/http.js'
+import type { RankProgram, UploadFormat } from '../../client/protocol/http.js'
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulationObject } from '../../cost/simulate/simulation.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
@@ -159,7 +159,7 @@ export const work: Work = {
     if (rank >= schedule.specification.ranks)
       throw new RankweaveError(
         'ERR_RANK',
-        `expected a rank below ${schedule.specification.ranks}, got ${rank}`,
+        `expected a rank from 0 to ${schedule.specification.ranks - 1}, got ${rank}`,
       )
     const program: RankProgram = { rank, operations: operationsOf(schedule, rank) }
     return bounded(answerBytes, program)
@@ -338,6 +338,35 @@ function buildUpload(
   onProgress: ReadProgress = () => {},
 ): { readonly topology: ProcessTopology; readonly matrixRanks: number | null } {
   const open = () => boundedUpload(path, expandedBytes)
+  try {
+    return builtUpload({ path, format, ranks }, open, onProgress)
+  } catch (cause) {
+    const other = isRankweaveError(cause, 'ERR_TOPOLOGY') ? formatOf(read(open(), 64), format) : null
+    if (other === null) throw cause
+    const { code, message, details } = cause as RankweaveError
+    throw new RankweaveError(code, `${message}; this looks like ${other}: pass ?format=${other}`, {
+      cause,
+      details,
+    })
+  }
+}
+
+/** Returns the format that a text has by its beginning; null for the one that was named, and where it shows none. */
+function formatOf(beginning: string, named: UploadFormat): UploadFormat | null {
+  const formats = [
+    ['mtx', /^%%MatrixMarket/i],
+    ['json', /^\s*\{/],
+    ['csv', /^\s*"?\w+"?\s*[,;]/],
+  ] as const
+  const found = formats.find(([, pattern]) => pattern.test(beginning))?.[0]
+  return found === undefined || found === named ? null : found
+}
+
+function builtUpload(
+  { format, ranks }: UploadedTopology,
+  open: () => ByteSource,
+  onProgress: ReadProgress,
+): { readonly topology: ProcessTopology; readonly matrixRanks: number | null } {
   if (format === 'spec') {
     const text = read(open(), longestSpec).trim()
     if (text.includes('\n'))

@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path'
 import type { ClassicLevel } from 'classic-level'
 import * as z from 'zod'
 import {
+  completePlanRequest,
   jobId,
   jobStates,
   planId,
   planInfo,
-  planRequest,
   serviceError,
   topologyInfo,
 } from '../../client/protocol/http.js'
@@ -308,7 +308,7 @@ const jobRecord = z.strictObject({
   format: z.literal('rankweave job 1'),
   id: jobId,
   plan: planId,
-  request: planRequest,
+  request: completePlanRequest,
   state: z.enum(jobStates),
   error: serviceError.nullable(),
   /** The number of times it was begun without an end that was recorded. */

@@ -106,12 +106,22 @@ describe('cancelling', () => {
     const running = await asked(0)
     running.progress({ step: 'searching', done: 1, total: null })
     expect(jobs.get(tenant, info.id).progress).toEqual({ step: 'searching', done: 1, total: null })
+    const refusal = (id: string, code: string, words: string) =>
+      expect(() => jobs.requireMade(tenant, id)).toThrow(
+        expect.objectContaining({ code, message: expect.stringContaining(`plan ${id} ${words}`) }),
+      )
+    const wait = (state: string, { id }: JobInfo) =>
+      `is not made yet: its job is ${state}; wait for the end of /v1/jobs/${id}/events`
+    refusal(info.plan, 'ERR_NOT_FOUND', wait('running', info))
+    refusal(next.plan, 'ERR_NOT_FOUND', wait('queued', next))
     const ended = Promise.all([endOf(jobs, info), endOf(jobs, info)])
     await jobs.cancel(tenant, info.id)
     for (const { state, progress } of await ended) expect([state, progress]).toEqual(['cancelled', null])
     expect(running.isAborted()).toBe(true)
+    refusal(info.plan, 'ERR_CANCELLED', 'was not made: its job was cancelled')
     ;(await asked(1)).finish()
     expect((await endOf(jobs, next)).state).toBe('done')
+    jobs.requireMade(tenant, next.plan)
     expect(jobs.ended).toEqual({ done: 1, failed: 0, cancelled: 1 })
     await jobs.close(60_000)
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
@@ -179,6 +189,9 @@ describe('the queue', () => {
       infos.push((await jobs.request(tenant, request(k))).info)
       ;(await asked(k - 2)).fail(new RankweaveError('ERR_SPEC', 'cannot be planned'))
       expect(await endOf(jobs, infos.at(-1)!)).toMatchObject({ state: 'failed', error: { code: 'ERR_SPEC' } })
+      expect(() => jobs.requireMade(tenant, infos.at(-1)!.plan)).toThrow(
+        'failed with ERR_SPEC: cannot be planned',
+      )
     }
     await jobs.close(60_000)
     expect(() => jobs.get(tenant, infos[0].id)).toThrow(expect.objectContaining({ code: 'ERR_NOT_FOUND' }))

@@ -5,12 +5,12 @@ import { type PlanWords, understand } from '../../../../src/client/protocol/plan
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { ownVersion } from '../../../../src/package-paths.js'
 import { planIdOf } from '../../../../src/service/jobs/jobs.js'
-import { readRequest } from '../../../../src/service/jobs/task.js'
+import { readRequest, withStrategy } from '../../../../src/service/jobs/task.js'
 import { idOf } from '../../../support/stored-plans.js'
 
 const topology = idOf('t', 0)
 const machine = 'cluster:nodes=2,cores=8,profile=simgrid-fast'
-const reading = (request: object) => readRequest(planRequest.parse({ topology, ...request }))
+const reading = (request: object) => readRequest(withStrategy(planRequest.parse({ topology, ...request })))
 const read = (request: object) => reading(request).read
 
 describe('the key of a request', () => {
@@ -19,7 +19,19 @@ describe('the key of a request', () => {
 
   // Stored plans are named by these texts: another order of fields, or another default, loses them.
   it.each([
-    [{}, { strategy: 'common-neighbor', ...allgather, ...friends, labels: null }],
+    [{}, { strategy: 'direct', ...allgather }],
+    [
+      { machine, bytes: 64 },
+      { strategy: 'auto', ...allgather, machine, bytes: 64 },
+    ],
+    [
+      { operation: 'neighbor-reduce', machine },
+      { strategy: 'direct', ...allgather, operation: 'neighbor-reduce', machine },
+    ],
+    [
+      { strategy: 'common-neighbor' },
+      { strategy: 'common-neighbor', ...allgather, ...friends, labels: null },
+    ],
     [
       { k: 4, engine: 'improved', labels: 7, theta: 3, dedupe: false, machine },
       {
@@ -49,7 +61,8 @@ describe('the key of a request', () => {
   })
 
   it('is the same whether defaults are written or left out', () => {
-    expect(read({ k: 2, mode: 'agnostic', elide: true, engine: 'greedy' }).key).toBe(read({}).key)
+    const written = read({ k: 2, mode: 'agnostic', elide: true, engine: 'greedy' })
+    expect(written.key).toBe(read({ strategy: 'common-neighbor' }).key)
   })
 })
 
@@ -82,20 +95,20 @@ it('a large machine is counted and not laid out', () => {
 describe('errors name fields as the caller spells them', () => {
   type Message = (of: (name: string) => string) => string
   const rows: [object, Message][] = [
-    [{ strategy: 'direct', bytes: 4 }, (of) => `${of('bytes')}: is for ${of('strategy')} auto`],
+    [{ strategy: 'direct', bytes: 4 }, (of) => `${of('bytes')} is for ${of('strategy')} auto`],
     [{ strategy: 'auto', bytes: 4 }, (of) => `${of('strategy')} auto: expected ${of('machine')} with a`],
     [{ strategy: 'auto', machine }, (of) => `${of('strategy')} auto: expected ${of('bytes')}, the length`],
     [
       { strategy: 'auto:bytes=8', machine, bytes: 4 },
       (of) => `${of('bytes')}: expected once, got 4 and ${of('strategy')} auto:bytes=8`,
     ],
-    [{ mode: 'aware' }, (of) => `${of('mode')} aware: expected ${of('machine')}, which defines the nodes`],
+    [{ mode: 'aware' }, (of) => `${of('mode')} aware needs ${of('machine')}, which defines the nodes`],
     [{ map: 'auto' }, (of) => `${of('map')}: expected ${of('machine')}, on whose cores ranks are placed`],
     [{ strategy: 'direct', k: 4 }, (of) => `${of('k')} is for ${of('strategy')} common-neighbor, not for`],
     [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, improved, exact`],
     [
       { strategy: 'auto', machine, bytes: 4, operation: 'neighbor-alltoall' },
-      (of) => `${of('strategy')} auto: is for neighbor-allgather, not for neighbor-alltoall`,
+      (of) => `${of('strategy')} auto is for neighbor-allgather, not for neighbor-alltoall`,
     ],
   ]
 
