@@ -22,13 +22,20 @@ export class Tenants {
   readonly #tenants: readonly { readonly digest: Buffer; readonly tenant: Tenant }[] | null
   /** The digest of the token of metrics; null: there is none. */
   readonly #metrics: Buffer | null
+  #onNeedless: (() => void) | null
 
   /**
    * @param tokens null: one tenant, for whom no token is needed
    * @param metricsToken null: no client may read figures, or, if no token is needed, all may
+   * @param onNeedless called at the first token that is sent although none is needed
    * @throws ERR_TOKEN for a malformed token, which is not repeated, and for one that is a tenant's and that of metrics
    */
-  constructor(tokens: readonly string[] | null, metricsToken: string | null = null) {
+  constructor(
+    tokens: readonly string[] | null,
+    metricsToken: string | null = null,
+    onNeedless: () => void = () => {},
+  ) {
+    this.#onNeedless = onNeedless
     if (tokens !== null && tokens.length === 0)
       throw new RankweaveError('ERR_TOKEN', 'expected at least one token')
     this.#tenants =
@@ -56,7 +63,13 @@ export class Tenants {
    * @throws ERR_TOKEN for a wrong or missing token
    */
   find(token: string | undefined): Tenant {
-    if (this.#tenants === null) return local
+    if (this.#tenants === null) {
+      if (token !== undefined) {
+        this.#onNeedless?.()
+        this.#onNeedless = null
+      }
+      return local
+    }
     const given = digestOfGiven(token)
     let found: Tenant | null = null
     for (const { digest, tenant } of this.#tenants) if (timingSafeEqual(digest, given)) found = tenant

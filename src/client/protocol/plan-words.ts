@@ -84,12 +84,12 @@ export function understand(words: Understandable<PlanWords>, spelled: Spelled): 
   const auto = parseAuto(words.strategy)
   if (auto === null && compare !== true) {
     const users = `${spelled('strategy')} auto${compare === undefined ? '' : ` and ${spelled('compare')}`}`
-    if (bytes !== undefined) throw usageError(`${spelled('bytes')}: is for ${users}`)
+    if (bytes !== undefined) throw usageError(`${spelled('bytes')} is for ${users}`)
     return { strategy: strategyOf(words, spelled), operation, comparedBytes: null, map }
   }
   const what = auto === null ? spelled('compare') : `${spelled('strategy')} auto`
   if (operation !== 'neighbor-allgather')
-    throw usageError(`${what}: is for neighbor-allgather, not for ${operation}`)
+    throw usageError(`${what} is for neighbor-allgather, not for ${operation}`)
   if (auto?.bytes !== undefined && bytes !== undefined)
     throw usageError(`${spelled('bytes')}: expected once, got ${bytes} and ${what}:bytes=${auto.bytes}`)
   const comparedBytes = auto?.bytes ?? bytes
@@ -133,7 +133,7 @@ function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Str
   if (strategy !== 'common-neighbor') return parseStrategyBeside(['auto'], strategy)
   const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === undefined)
-    throw usageError(`${spelled('mode')} aware: expected ${spelled('machine')}, which defines the nodes`)
+    throw usageError(`${spelled('mode')} aware needs ${spelled('machine')}, which defines the nodes`)
   const known = groupingEngines.find((each) => each === engine)
   if (known === undefined)
     throw usageError(`${spelled('engine')}: expected ${friendWords.engine.expected}, got '${engine}'`)

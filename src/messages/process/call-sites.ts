@@ -65,6 +65,11 @@ export function hintLine(sites: CallSites | undefined): string {
   return sites === undefined ? `\n  ${hint}` : ''
 }
 
+/** Returns a message without that advice, for callers that are no programs. */
+export function withoutHint(message: string): string {
+  return message.replaceAll(`; ${hint}`, '').replaceAll(`\n  ${hint}`, '')
+}
+
 const place = /[\s(]((?:file:\/\/|\/|[A-Za-z]:\\|https?:)[^()]*:\d+:\d+)\)?$/
 
 function firstOfProgram(stack: string): string {

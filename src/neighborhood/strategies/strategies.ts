@@ -150,5 +150,6 @@ export function parametersOf(strategy: Strategy): Parameters {
 }
 
 function fail(text: string, expected: string, got: string): never {
-  throw wrongValue('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}`, got)
+  const where = got === text ? 'strategy' : `strategy ${shown(text)}`
+  throw wrongValue('ERR_STRATEGY', `${where}: expected ${expected}`, got)
 }

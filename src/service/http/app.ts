@@ -5,6 +5,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify'
 import * as z from 'zod'
@@ -96,10 +97,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     return reply.code(status).send(answer)
   })
   app.setNotFoundHandler((request) => {
-    throw new RankweaveError(
-      'ERR_NOT_FOUND',
-      `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`,
-    )
+    throw nothingAt(request)
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
@@ -108,8 +106,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     if (request.url === '/healthz') return
     guard.check(request.raw)
     // Static files would answer it with the page.
-    if (wantsSocket(request.raw) && pathOf(request.url) === '/')
-      throw new RankweaveError('ERR_NOT_FOUND', 'there is no WebSocket at /: members connect to /v1/worlds')
+    if (wantsSocket(request.raw) && pathOf(request.url) === '/') throw nothingAt(request)
     const { origin } = request.headers
     if (guard.isForeign(origin)) reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' })
   })
@@ -198,6 +195,14 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
   const status =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
   endWith(socket, status, { error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' } })
+}
+
+function nothingAt({ raw, method, url }: FastifyRequest): RankweaveError {
+  const path = pathOf(url).slice(0, 200)
+  const message = wantsSocket(raw)
+    ? `there is no WebSocket at ${path}: members connect to /v1/worlds`
+    : `there is no ${method} ${path}`
+  return new RankweaveError('ERR_NOT_FOUND', message)
 }
 
 /** Returns the path of a URL, without its query. */

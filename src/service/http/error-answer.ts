@@ -2,9 +2,9 @@ import type { Duplex } from 'node:stream'
 import type { FastifyError } from 'fastify'
 import type * as z from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
-import { type ErrorCode, RankweaveError, shown, wrongValue } from '../../errors.js'
+import { type ErrorCode, RankweaveError } from '../../errors.js'
 import { printableLines } from '../../text/printable.js'
-import { expectedOf } from '../field-words.js'
+import { fieldError } from '../field-words.js'
 import { endSoon } from './connections.js'
 
 const statuses: Partial<Record<ErrorCode, number>> = {
@@ -65,18 +65,5 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output
   const given = value ?? {}
   const result = schema.safeParse(given)
   if (result.success) return result.data
-  const [issue] = result.error.issues
-  const { path } = issue
-  const where = path.length === 0 ? 'request' : path.join('.')
-  const words = expectedOf(issue, schema)
-  if (issue.code === 'unrecognized_keys')
-    throw new RankweaveError('ERR_ARGUMENT', `${where}: ${words}, got ${issue.keys.map(shown).join(', ')}`)
-  const got = valueAt(given, path)
-  if (got !== undefined) throw wrongValue('ERR_ARGUMENT', `${where}: ${words}`, got)
-  const choice = issue.code === 'invalid_value' ? `: ${words}` : ''
-  throw new RankweaveError('ERR_ARGUMENT', `${where} is missing${choice}`)
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((below, name) => Object(below)[name], value)
+  throw new RankweaveError('ERR_ARGUMENT', fieldError(schema, given, result.error.issues[0], 'request'))
 }

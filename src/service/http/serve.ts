@@ -84,9 +84,13 @@ export async function serve(options: ServeOptions): Promise<Service> {
   if (tokens === null && !isLoopback(host))
     throw new RankweaveError('ERR_USAGE', `${host}: expected tokens, as it is not a loopback address`)
   const limits = limitsOf(options.limits)
-  const tenants = new Tenants(tokens, metricsToken)
-  const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
+  const tenants = new Tenants(tokens, metricsToken, () =>
+    logger.warn(
+      'a client sent a token, but every client is served: start with --token-file to demand tokens',
+    ),
+  )
+  const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   await rehearseOpening(join(data, 'records'))
   const store = await Store.open(data, limits, logger)
   const settings = { ...limits, arraysMb: limits.jobArraysMb }

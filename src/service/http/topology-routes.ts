@@ -66,9 +66,13 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
         uploads.set(tenant.id, before + 1)
         const path = store.temporaryFile()
         try {
-          const hasLines = await receive(request.body as Readable | undefined, path, limits.uploadBytes)
+          const received = await receive(request.body as Readable | undefined, path, limits.uploadBytes)
+          const { bytes, hasLines, beginning } = received
+          if (bytes === 0)
+            throw new RankweaveError('ERR_ARGUMENT', 'the upload: expected a topology, got an empty body')
           const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '')
-          if (isForm && !hasLines && lineFormats.has(format)) throw linesLost()
+          const mayBeJoined = isForm && !hasLines && !isOneEdge(beginning)
+          if (mayBeJoined && lineFormats.has(format)) throw linesLost()
           const upload = { path, format, ranks }
           const options = { tenant: tenant.id, signal: leaving(reply) }
           const built = await tasks.run('topology', { upload }, options)
@@ -104,6 +108,9 @@ const gzipMark = 0x1f
 /** The formats whose line breaks have a meaning. */
 const lineFormats: ReadonlySet<UploadFormat> = new Set(['mtx', 'edges', 'csv', 'metis'])
 
+/** Returns whether a text is one edge without a weight; lines that were joined have more words. */
+const isOneEdge = (text: string): boolean => /^\s*\d+[\s,;]+\d+\s*$/.test(text)
+
 /**
  * `curl -d @FILE` removes the line breaks of a file, so that `0 1`, `1 2` becomes the edge `0 11` of weight 2. Its type
  * of content alone does not tell: `curl --data-binary` sends the same.
@@ -119,20 +126,29 @@ function tooLong(most: number): RankweaveError {
   return new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
 }
 
+interface Received {
+  readonly bytes: number
+  readonly hasLines: boolean
+  /** The first 64 bytes, or more. */
+  readonly beginning: string
+}
+
 /**
  * Writes a body to a file as it arrives.
  *
- * @returns whether it has a line break, or is compressed
+ * @returns whether it has a line break, or is compressed; and its first bytes
  * @throws ERR_MESSAGE_TOO_LARGE, ERR_STORE; ERR_ARGUMENT for one that ends early
  */
-async function receive(body: Readable | undefined, path: string, most: number): Promise<boolean> {
+async function receive(body: Readable | undefined, path: string, most: number): Promise<Received> {
   try {
     const file = await open(path, 'wx', 0o600)
     let bytes = 0
     let hasLines = false
+    let beginning = ''
     try {
       for await (const piece of body ?? []) {
         hasLines ||= (bytes === 0 && (piece as Buffer)[0] === gzipMark) || (piece as Buffer).includes('\n')
+        if (beginning.length < 64) beginning += (piece as Buffer).toString('latin1', 0, 64)
         bytes += (piece as Buffer).length
         if (bytes > most) throw tooLong(most)
         // `writeFile` writes all of it, unlike `write`, which stops when a disk is full.
@@ -141,7 +157,7 @@ async function receive(body: Readable | undefined, path: string, most: number): 
     } finally {
       await file.close()
     }
-    return hasLines
+    return { bytes, hasLines, beginning }
   } catch (cause) {
     const error = storeError(cause)
     if (error instanceof RankweaveError) throw error

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import type { WorldServiceLimits } from '../../client/protocol/limits.js'
 import type { WorldEvent, WorldKind, WorldReply, WorldRequest } from '../../client/protocol/worlds.js'
-import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shown, wrongValue } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
 import { type RefusalCode, refusalCodes } from '../../websocket/protocol/refusals.js'
 import { MessageRate } from '../../websocket/rendezvous/hosted-member.js'
@@ -253,7 +253,11 @@ const calls: { readonly [K in CallKind]: Call<K> } = {
     member.make(comm, 'split', color, (from) => from.split(color, key)),
   dup: (member, { comm }) => member.make(comm, 'dup', null, (from) => from.dup()),
   create: (member, { comm, ranks }) =>
-    member.make(comm, 'create', null, (from) => from.create(from.seat().state.group.incl(ranks))),
+    member.make(comm, 'create', null, (from) => {
+      if (new Set(ranks).size < ranks.length)
+        throw wrongValue('ERR_RANK', 'create.ranks: expected distinct ranks', ranks)
+      return from.create(from.seat().state.group.incl(ranks))
+    }),
   shrink: (member, { comm }) => member.make(comm, 'shrink', null, (from) => from.shrink()),
   free: async (member, { comm }) => {
     await member.take(comm).free()

@@ -1,8 +1,9 @@
 import { jsonDepth } from '../../base/json-depth.js'
 import { maxMessageDepth } from '../../client/protocol/limits.js'
 import { type CallError, type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
-import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
-import { expectedOf } from '../field-words.js'
+import { isRankweaveError, RankweaveError, reasonText, shown } from '../../errors.js'
+import { withoutHint } from '../../messages/process/call-sites.js'
+import { fieldError } from '../field-words.js'
 
 /** A message of a client: its request, or the error in it. `id` is null if it could not be read. */
 export type Decoded =
@@ -10,8 +11,8 @@ export type Decoded =
   | { readonly id: number | null; readonly error: RankweaveError }
 
 /**
- * Decodes a message. Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it
- * may hold a token.
+ * Decodes a message. Length and nesting are checked before the text is parsed. Errors repeat no
+ * token.
  */
 export function decodeRequest(text: string, maxLength: number): Decoded {
   if (text.length > maxLength) {
@@ -27,12 +28,13 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
     return refused(null, 'ERR_PROTOCOL', 'JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refused(null, 'ERR_PROTOCOL', 'an object')
+    return refused(null, 'ERR_PROTOCOL', `an object, got ${shown(value)}`)
   }
   const { id: given, kind, protocol } = value as { id?: unknown; kind?: unknown; protocol?: unknown }
   const id = Number.isSafeInteger(given) && (given as number) >= 0 ? (given as number) : null
   if (typeof kind !== 'string' || !Object.hasOwn(worldRequests, kind)) {
-    return refused(id, 'ERR_PROTOCOL', `a kind among ${Object.keys(worldRequests).join(', ')}`)
+    const got = kind === undefined ? 'none' : shown(kind)
+    return refused(id, 'ERR_PROTOCOL', `a kind among ${Object.keys(worldRequests).join(', ')}, got ${got}`)
   }
   // Check the version before the rest, since the other fields of another version's first message are unknown here.
   if (kind === 'hello' && typeof protocol === 'number' && protocol !== worldProtocol) {
@@ -42,8 +44,7 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   const result = schema.safeParse(value)
   if (result.success) return { id: result.data.id, request: result.data }
   const [issue] = result.error.issues
-  const where = [kind, ...issue.path].join('.')
-  return { id, error: new RankweaveError('ERR_PROTOCOL', `${where}: ${expectedOf(issue, schema)}`) }
+  return { id, error: new RankweaveError('ERR_PROTOCOL', fieldError(schema, value, issue, kind, `${kind}.`)) }
 }
 
 const worldProtocol = worldRequests.hello.shape.protocol.value
@@ -62,7 +63,7 @@ export function toCallError(error: unknown): CallError {
     return { code: 'ERR_PROTOCOL', message: 'the message could not be handled: see the log', details: {} }
   }
   const { code, message, details } = error
-  return { code, message, details: { ...details } }
+  return { code, message: withoutHint(message), details: { ...details } }
 }
 
 /** Returns the error that ended a world, for its members. */

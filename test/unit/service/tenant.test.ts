@@ -18,9 +18,13 @@ describe('tenants', () => {
   })
 
   it('without tokens there is one, and whatever token is sent does not matter', () => {
-    const tenants = new Tenants(null)
+    let needless = 0
+    const tenants = new Tenants(null, null, () => needless++)
     expect(tenants.needToken).toBe(false)
-    expect(tenants.find('anything')).toEqual({ id: 'local' })
+    expect([tenants.find(undefined), needless]).toEqual([{ id: 'local' }, 0])
+    for (let index = 0; index < 2; index++) expect(tenants.find('anything')).toEqual({ id: 'local' })
+    // The log says so once.
+    expect(needless).toBe(1)
   })
 
   it('metrics are shown to the holder of their token, who is no tenant, and to no tenant', () => {

@@ -35,7 +35,10 @@ it('of a defect nothing is said, of long messages the beginning', () => {
 })
 
 it.each([
-  [{ k: 'x' }, "k: expected a value of the type number, got 'x'"],
+  [{ k: 'x' }, "k: expected an integer, got the text 'x'"],
+  [{ color: 'x' }, "color: expected an integer or null, got the text 'x'"],
+  [{ at: {} }, "field 'at.b' is missing: expected an integer"],
+  [{ list: [0, 'x'] }, "list.1: expected an integer, got the text 'x'"],
   [{ k: 1.5 }, 'k: expected an integer, got 1.5'],
   [{ k: 1 }, 'k: expected at least 2, got 1'],
   [{ k: 9 }, 'k: expected at most 8, got 9'],
@@ -43,11 +46,11 @@ it.each([
   [{ name: 'long name' }, "name: expected at most 4 characters, got 'long name'"],
   [{ id: 'x' }, "id: expected the id of a topology, got 'x'"],
   [{ sum: 'x' }, "sum: expected /^[0-9]$/, got 'x'"],
-  [{ at: { b: true } }, 'at.b: expected a value of the type number, got true'],
-  [{ other: 1 }, "request: expected fields among k, mode, name, id, sum, at, got 'other'"],
+  [{ at: { b: true } }, 'at.b: expected an integer, got true'],
+  [{ other: 1 }, "request: expected fields among k, mode, name, id, sum, at, color, list, got 'other'"],
   [{ at: { b: 1, c: 2 } }, "at: expected fields among b, got 'c'"],
-  [7, 'request: expected a value of the type object, got 7'],
-  [[], 'request: expected a value of the type object, got []'],
+  [7, 'request: expected an object, got 7'],
+  [[], 'request: expected an object, got []'],
 ])('%j is refused in the words of other errors', (value, message) => {
   const schema = z.strictObject({
     k: z.int().min(2).max(8).optional(),
@@ -62,6 +65,8 @@ it.each([
       .regex(/^[0-9]$/)
       .optional(),
     at: z.strictObject({ b: z.int() }).optional(),
+    color: z.int().nullable().optional(),
+    list: z.array(z.int()).optional(),
   })
   expect(() => parsed(schema, value)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT', message }))
   expect(parsed(schema, { k: 2, at: { b: 1 } })).toEqual({ k: 2, at: { b: 1 } })

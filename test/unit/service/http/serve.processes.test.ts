@@ -97,6 +97,10 @@ describe('a plan by the service', () => {
     const last = jobs.at(-1)!.body
     const cancelled = await ours.json(`/v1/jobs/${last.id}`, { method: 'DELETE' })
     expect(cancelled.body).toMatchObject({ state: 'cancelled', error: { code: 'ERR_CANCELLED' } })
+    expect(await ours.json(`/v1/plans/${last.plan}/view`)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'ERR_CANCELLED' } },
+    })
     for (const { body } of jobs.slice(0, -1))
       expect((await ours.events(body.id)).at(-1)).toMatchObject({ state: 'done' })
     expect((await ours.plan({ topology, k: 6 })).body.state).not.toBe('cancelled')
@@ -153,7 +157,11 @@ describe('attacks', () => {
     expect(await upload(text.replaceAll('\n', ''))).toMatchObject(joined)
     for (const body of [text, text.replaceAll('\n', '\r\n'), gzipSync(text)])
       expect(await upload(body)).toMatchObject({ body: { ranks: 3, edges: 2 } })
-    expect(await upload('0 1', {})).toMatchObject({ body: { edges: 1 } })
+    for (const headers of [{}, type])
+      expect(await upload('0 1', headers)).toMatchObject({ body: { ranks: 2, edges: 1 } })
+    expect(await upload('', type)).toMatchObject({
+      body: { error: { message: 'the upload: expected a topology, got an empty body' } },
+    })
     expect(await upload('moore:4x4:r=1', type, 'format=spec')).toMatchObject({ status: 201 })
   })
 
@@ -166,12 +174,16 @@ describe('attacks', () => {
       'ranks: expected none with format=edges, as only the rows of format=mtx are distributed, got 8',
     )
     expect(await refused('0 1', 'name=x')).toMatch(/; for a file pass its format, such as \?format=edges$/)
+    expect(await refused(matrix.toString(), 'format=edges')).toMatch(
+      /; this looks like mtx: pass \?format=mtx$/,
+    )
+    expect(await refused('0,1\n1,2\n', 'format=edges')).toMatch(/; this looks like csv: pass \?format=csv$/)
     const plan = `/v1/plans/p-${'0'.repeat(64)}`
     expect((await ours.json(`${plan}/simulation?machine=cluster:nodes=4`)).body).toMatchObject({
-      error: { message: 'bytes is missing' },
+      error: { message: "field 'bytes' is missing" },
     })
     expect((await ours.json(`${plan}/export`)).body).toMatchObject({
-      error: { message: 'as is missing: expected one of c, goal' },
+      error: { message: "field 'as' is missing: expected one of c, goal" },
     })
     const { error } = (await asking(started.service).json<ErrorAnswer>('/v1/plans')).body
     expect(error.message).toMatch(/Authorization: Bearer TOKEN/)

@@ -18,6 +18,10 @@ it('a watcher sees the tree of communicators, as members make and free them', as
   const three = [0, 2, 3].map((rank) => members[rank])
   const [dup] = await askAll(three, 'dup', { comm: comm! })
   await expect(members[0].ask('lookup', { comm: comm!, rank: 3 })).rejects.toMatchObject({ code: 'ERR_RANK' })
+  await expect(members[0].ask('create', { comm: 'world', ranks: [0, 0] })).rejects.toMatchObject({
+    code: 'ERR_RANK',
+    message: expect.stringMatching(/^create.ranks: expected distinct ranks, got .*0,\s?0/),
+  })
   const tree = () => worlds.list(tenant)[0].communicators
   expect(tree()).toEqual([
     { id: 'world', parent: null, operation: 'world', color: null, size: 4, worldRanks: [0, 1, 2, 3] },
@@ -37,11 +41,13 @@ it('calls that differ fail on all ranks, and the world continues', async () => {
   const members = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   const dups = await askAll(members, 'dup', { comm: 'world' })
   const comm = dups[0].comm!
-  const codes = await Promise.all([
-    members[0].ask('barrier', { comm }).catch((error) => error.code),
-    members[1].ask('split', { comm, color: 0 }).catch((error) => error.code),
+  const errors = await Promise.all([
+    members[0].ask('barrier', { comm }).catch((error) => error),
+    members[1].ask('split', { comm, color: 0 }).catch((error) => error),
   ])
-  expect(codes).toContain('ERR_COLLECTIVE_MISMATCH')
+  expect(errors.map(({ code }) => code)).toContain('ERR_COLLECTIVE_MISMATCH')
+  // A member has no options of a program.
+  for (const { message } of errors) expect(message).not.toContain('diagnose')
   await askAll(members, 'barrier', { comm: 'world' })
 })
 
