@@ -23,6 +23,10 @@ static int library_alltoallv(const call *c) {
                                  c->receive_displacements, c->receive_type, c->comm);
 }
 
+static int by_mpi(const call *c, rw_function function, library *by_library) {
+  return rw_repairs() ? rw_repair_call(c, function, by_library) : by_library(c);
+}
+
 static int has_negative(const int *counts, int count, int one) {
   if (counts == NULL) return one < 0;
   for (int i = 0; i < count; i++)
@@ -93,7 +97,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
       code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
       int was_direct = plan->publisher != NULL ? rw_publisher_was_direct(plan->publisher) : rw_run_was_direct(plan->runner);
       if (was_direct) outcome = RW_SENT_DIRECTLY;
-    } else code = by_library(c);
+    } else code = by_mpi(c, function, by_library);
   } else runs_plan = 1; /* the error is this library's to report */
   rw_count(state, function, outcome);
   if (is_watched) rw_pace_note(plan, (PMPI_Wtime() - begin) * 1e6, longest);
@@ -103,7 +107,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
 
 static int leave(rw_state *state, rw_function function, rw_outcome why, const call *c, library *by_library) {
   rw_count(state, function, why);
-  return by_library(c);
+  return by_mpi(c, function, by_library);
 }
 
 static int perform(const call *c, rw_function function, library *by_library) {

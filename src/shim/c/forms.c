@@ -43,16 +43,27 @@ static void count_call(MPI_Comm comm, const sent *s) {
 #define ALLTOALLW_VALUES from, send_counts, send_places, send_types, to, receive_counts, places, receive_types, comm
 #define ALLTOALLW_SENT(function) {function, 0, send_counts, MPI_DATATYPE_NULL, send_types}
 
+#define ALLTOALLW_RECEIVED r.counts, r.places, r.types
+#define ALLTOALLW_REPAIRED from, send_counts, send_places, send_types, to, ALLTOALLW_RECEIVED, comm
+
 RW_EXPORT int MPI_Neighbor_alltoallw(ALLTOALLW_PARAMETERS) {
   sent s = ALLTOALLW_SENT(RW_NEIGHBOR_ALLTOALLW);
+  rw_received r = {receive_counts, places, receive_types};
+  MPI_Request request;
   count_call(comm, &s);
-  return rw_next.Neighbor_alltoallw(ALLTOALLW_VALUES);
+  int repair = rw_repairs() ? rw_repair_received(comm, s.function, &r) : RW_REPAIR_NOTHING;
+  if (repair == RW_REPAIR_NO_MEMORY) return rw_raise(comm, MPI_ERR_NO_MEM);
+  if (repair == RW_REPAIR_NOTHING) return rw_next.Neighbor_alltoallw(ALLTOALLW_REPAIRED);
+  int code = rw_next.Ineighbor_alltoallw(ALLTOALLW_VALUES, &request);
+  return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
 RW_EXPORT int MPI_Ineighbor_alltoallw(ALLTOALLW_PARAMETERS, MPI_Request *request) {
   sent s = ALLTOALLW_SENT(RW_INEIGHBOR_ALLTOALLW);
+  rw_received r = {receive_counts, places, receive_types};
   count_call(comm, &s);
-  return rw_next.Ineighbor_alltoallw(ALLTOALLW_VALUES, request);
+  if (rw_repairs() && rw_repair_received(comm, s.function, &r) == RW_REPAIR_NO_MEMORY) return rw_raise(comm, MPI_ERR_NO_MEM);
+  return rw_next.Ineighbor_alltoallw(ALLTOALLW_REPAIRED, request);
 }
 
 /* Open MPI's forms are in persistent.c. */

@@ -50,6 +50,9 @@ static int is_planned(const MPI_Fint *comm) {
   return sizeof(MPI_Fint) == sizeof(int) && rw_state_of(MPI_Comm_f2c(*comm)) != NULL;
 }
 
+/* Returns whether the library's C function makes the call. */
+static int is_served(const MPI_Fint *comm) { return is_planned(comm) || (sizeof(MPI_Fint) == sizeof(int) && rw_repairs()); }
+
 static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fint *code) {
   if (*code != MPI_SUCCESS) return;
   MPI_Comm made = MPI_Comm_f2c(*comm);
@@ -75,7 +78,7 @@ void rw_fortran_find(void *function, const char *name) { find(function, name); }
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
     static void(*library) parameters;                           \
-    if (is_planned(comm)) {                                     \
+    if (is_served(comm)) {                                      \
       *code = planned;                                          \
       return;                                                   \
     }                                                           \
@@ -138,7 +141,7 @@ static int handed_out(int code, MPI_Request made, MPI_Fint *request) {
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
     static void(*library) parameters;                           \
-    if (is_planned(comm)) {                                     \
+    if (is_served(comm)) {                                      \
       MPI_Request made = MPI_REQUEST_NULL;                      \
       int own = planned;                                        \
       *code = handed_out(own, made, request);                   \

@@ -47,7 +47,7 @@ static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher *
 static int leave(rw_state *state, rw_function function, rw_outcome why, const rw_call *c, MPI_Request *request,
                  library *by_library) {
   rw_count(state, function, why);
-  return by_library(c, request);
+  return rw_repairs() ? rw_repair_start(c, function, request, by_library) : by_library(c, request);
 }
 
 static int start(const rw_call *c, MPI_Request *request, rw_function function, library *by_library) {

@@ -33,6 +33,7 @@ typedef struct {
   double lends;        /* 1: long blocks may be read in their sender's own memory */
   double tunes;        /* 1: a tuning file is named */
   double matches;      /* 1: calls by which messages are matched are recorded */
+  double repairs;      /* 1: calls that run into a defect of MPI are put right */
   double matching_operations, matching_sample_ms; /* most operations of a process; ms between samples */
   double matching_skew; /* us by which clocks of nodes differ, for tests */
   double reorders;     /* RW_REORDER_BY_GRAPH, RW_REORDER_BY_FILE; 0: ranks are MPI's */
@@ -48,8 +49,8 @@ const rw_settings *rw_own_settings(void);
 /* Shares settings once, after MPI_Init of all processes. Collective. */
 void rw_settings_share(void);
 /*
- * Returns the settings that all processes share: `enabled`, `always`, `records`, `reorders`, `cores` and `matches`,
- * and whether one of them set `tunes`. NULL if they have not shared them.
+ * Returns the settings that all processes share: `enabled`, `always`, `records`, `reorders`, `cores`, `matches` and
+ * `repairs`, and whether one of them set `tunes`. NULL if they have not shared them.
  */
 const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
@@ -255,6 +256,31 @@ int rw_call_buffers(const rw_call *call, rw_function function, rw_buffer *from, 
 void rw_pairing_find(void);
 /* Returns whether the first block that a function sends along parallel edges arrives in the last slot. Local. */
 int rw_pairing_is_reversed(rw_function function);
+
+/* repair.c implements the declarations below. */
+
+/* Returns whether calls that run into a defect of MPI are put right; alike on all processes. */
+int rw_repairs(void);
+/* Hands a blocking call to MPI, around its defects. Collective in the first call on a communicator. */
+int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *));
+/* Starts a call by MPI, around its defects. Local. */
+int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
+                    int (*by_library)(const rw_call *, MPI_Request *));
+/* The received blocks of a call with a datatype for each. */
+typedef struct {
+  const int *counts;
+  const MPI_Aint *places;
+  const MPI_Datatype *types;
+} rw_received;
+/* What else is to be done for the call: start it and wait for it, or report that there is no memory. */
+enum { RW_REPAIR_NOTHING, RW_REPAIR_BY_START, RW_REPAIR_NO_MEMORY };
+/*
+ * Orders the blocks that a form of MPI_Neighbor_alltoallw receives so that MPI pairs them right. Collective in the
+ * first blocking call on a communicator.
+ */
+int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received);
+/* Adds lines on calls that were put right to the report. */
+void rw_repair_report(void);
 
 /* device.c implements the declarations below. */
 

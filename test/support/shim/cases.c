@@ -10,10 +10,10 @@ typedef struct {
 } entry;
 
 static const entry entries[] = {
-    {"again", again},       {"called", called},       {"differing", differing}, {"ends", ends},
-    {"forms", forms},       {"matching", matching},   {"neighbors", neighbors}, {"off", off},
-    {"online", online},     {"permitted", permitted}, {"reorder", reorder},     {"rules", rules},
-    {"stress", stress},     {"tuned", tuned},
+    {"again", again}, {"called", called}, {"differing", differing}, {"ends", ends},
+    {"forms", forms}, {"matching", matching}, {"neighbors", neighbors}, {"off", off},
+    {"online", online}, {"permitted", permitted}, {"reorder", reorder}, {"repair", repair},
+    {"rules", rules}, {"stress", stress}, {"tuned", tuned},
 };
 
 int rank, ranks;

@@ -1,0 +1,293 @@
+/*
+ * Calls that run into defects of the installed MPI, put right from the first one (RANKWEAVE_SHIM=repair).
+ *
+ * MPI_PROC_NULL among the neighbors of a graph ends blocking calls of Open MPI 4. Its non-blocking ones take it, so
+ * a blocking call is started and waited for: by all ranks, since messages of the two kinds do not match.
+ *
+ * On a periodic dimension of one or two processes both neighbors are one process. The block sent to one side has to
+ * arrive from the other; some functions pair the two blocks by their order instead. They are handed the received
+ * blocks of such a dimension exchanged. A grid of one process shows which functions do so. They read arrays of
+ * counts when a call starts, so one copy of the arrays per communicator suffices.
+ */
+#include "shim.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Whether MPI is examined for the first defect: that would end the program. The issues are public. */
+#ifdef OPEN_MPI
+enum { HAS_NULL_DEFECT = 1 };
+#define PAIRING_ISSUE "issue 14430 of open-mpi/ompi"
+#else
+enum { HAS_NULL_DEFECT = 0 };
+#define PAIRING_ISSUE "issue 2194 of pmodels/mpich"
+#endif
+
+enum { BOTH = 2 };
+
+/* What is known of a communicator. */
+typedef struct {
+  rw_lists lists; /* empty if the communicator has no such topology */
+  int has_null;   /* some rank has MPI_PROC_NULL as a neighbor in a graph; below 0: not agreed */
+  int is_wrapped; /* a dimension is periodic and has one or two processes */
+  int *source;    /* the slot whose block arrives where a function pairs by order */
+  /* The arrays that MPI gets in place of the program's. */
+  int *sent_counts, *sent_places, *counts, *places;
+  MPI_Aint *addresses;
+  MPI_Datatype *types;
+} patient;
+
+static int key = MPI_KEYVAL_INVALID;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int pairs_by_order[RW_FUNCTIONS];
+static uint64_t started[RW_FUNCTIONS], exchanged[RW_FUNCTIONS];
+
+int rw_repairs(void) {
+  const rw_settings *world = rw_world_settings();
+  return world != NULL && world->repairs > 0 && world->enabled > 0;
+}
+
+static void destroy(patient *p) {
+  rw_lists_free(&p->lists);
+  free(p->source);
+  free(p->addresses);
+  free(p->types);
+  free(p);
+}
+
+static int delete_patient(MPI_Comm comm, int keyval, void *hung, void *extra) {
+  (void)comm;
+  (void)keyval;
+  (void)extra;
+  destroy(hung);
+  return MPI_SUCCESS;
+}
+
+/* Exchanges two numbers of a process with itself. Returns a code of MPI. */
+static int exchange(rw_function function, const int *from, int *to, MPI_Comm comm) {
+  static const int one[BOTH] = {1, 1}, place[BOTH] = {0, 1};
+  static const MPI_Aint address[BOTH] = {0, sizeof(int)};
+  const MPI_Datatype type[BOTH] = {MPI_INT, MPI_INT};
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code;
+  switch (function) {
+    case RW_NEIGHBOR_ALLTOALL: return PMPI_Neighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm);
+    case RW_NEIGHBOR_ALLTOALLV: return PMPI_Neighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm);
+    case RW_NEIGHBOR_ALLTOALLW: return PMPI_Neighbor_alltoallw(from, one, address, type, to, one, address, type, comm);
+    case RW_INEIGHBOR_ALLTOALL: code = PMPI_Ineighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm, &request); break;
+    case RW_INEIGHBOR_ALLTOALLV:
+      code = PMPI_Ineighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm, &request);
+      break;
+    default: code = PMPI_Ineighbor_alltoallw(from, one, address, type, to, one, address, type, comm, &request);
+  }
+  return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+static void examine(void) {
+  static const int one = 1, numbers[BOTH] = {0, 1};
+  static const rw_function functions[] = {RW_NEIGHBOR_ALLTOALL,  RW_NEIGHBOR_ALLTOALLV,  RW_NEIGHBOR_ALLTOALLW,
+                                          RW_INEIGHBOR_ALLTOALL, RW_INEIGHBOR_ALLTOALLV, RW_INEIGHBOR_ALLTOALLW};
+  MPI_Comm comm;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_patient, &key, NULL) != MPI_SUCCESS) return;
+  (void)rw_state_make_keys();
+  if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &comm) != MPI_SUCCESS) return;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    int to[BOTH] = {-1, -1};
+    pairs_by_order[functions[i]] = exchange(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[0];
+  }
+  /* Persistent requests take the same ways as non-blocking calls. */
+  pairs_by_order[RW_NEIGHBOR_ALLTOALL_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALL];
+  pairs_by_order[RW_NEIGHBOR_ALLTOALLV_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALLV];
+  pairs_by_order[RW_NEIGHBOR_ALLTOALLW_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALLW];
+  PMPI_Comm_free(&comm);
+}
+
+/* Finds, for each slot, the one that a wrapped dimension exchanges it with. */
+static int find_wraps(MPI_Comm comm, patient *p) {
+  int dimensions = p->lists.in_count / BOTH;
+  int *grid = malloc(sizeof *grid * 3 * (size_t)(dimensions + 1));
+  int code = grid == NULL ? MPI_ERR_NO_MEM : PMPI_Cart_get(comm, dimensions, grid, grid + dimensions, grid + 2 * dimensions);
+  for (int d = 0; code == MPI_SUCCESS && d < dimensions; d++) {
+    int wraps = grid[dimensions + d] && grid[d] <= BOTH;
+    p->is_wrapped |= wraps;
+    p->source[BOTH * d] = BOTH * d + wraps;
+    p->source[BOTH * d + 1] = BOTH * d + 1 - wraps;
+  }
+  free(grid);
+  return code;
+}
+
+static int read_topology(MPI_Comm comm, patient *p) {
+  enum { ARRAYS = 5 };
+  int topology = MPI_UNDEFINED;
+  int code = PMPI_Topo_test(comm, &topology);
+  if (code != MPI_SUCCESS || (topology != MPI_CART && topology != MPI_DIST_GRAPH)) return code;
+  code = rw_lists_read(comm, &p->lists);
+  p->has_null = p->lists.is_grid ? 0 : -1;
+  if (code != MPI_SUCCESS || !p->lists.is_grid) return code;
+  size_t slots = (size_t)p->lists.in_count + 1;
+  p->source = malloc(ARRAYS * slots * sizeof *p->source);
+  p->addresses = malloc(slots * sizeof *p->addresses);
+  p->types = malloc(slots * sizeof *p->types);
+  if (p->source == NULL || p->addresses == NULL || p->types == NULL) return MPI_ERR_NO_MEM;
+  p->sent_counts = p->source + slots;
+  p->sent_places = p->sent_counts + slots;
+  p->counts = p->sent_places + slots;
+  p->places = p->counts + slots;
+  return find_wraps(comm, p);
+}
+
+/* Finds what is known of a communicator. Returns a code of MPI. Local. */
+static int find(MPI_Comm comm, patient **found) {
+  int is_hung = 0;
+  *found = NULL;
+  pthread_once(&once, examine);
+  if (key == MPI_KEYVAL_INVALID) return MPI_ERR_INTERN;
+  int code = PMPI_Comm_get_attr(comm, key, found, &is_hung);
+  if (code != MPI_SUCCESS || is_hung) return code;
+  patient *p = calloc(1, sizeof *p);
+  code = p == NULL ? MPI_ERR_NO_MEM : read_topology(comm, p);
+  if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(comm, key, p);
+  if (code == MPI_SUCCESS) *found = p;
+  else if (p != NULL) destroy(p);
+  return code;
+}
+
+static int has_null(const int *list, int count) {
+  for (int i = 0; i < count; i++)
+    if (list[i] == MPI_PROC_NULL) return 1;
+  return 0;
+}
+
+static int agree_on_null(MPI_Comm comm, patient *p) {
+  if (!HAS_NULL_DEFECT) p->has_null = 0;
+  if (p->has_null >= 0) return MPI_SUCCESS;
+  int own = has_null(p->lists.in, p->lists.in_count) || has_null(p->lists.out, p->lists.out_count);
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_MAX, comm);
+  if (code == MPI_SUCCESS) p->has_null = own;
+  return code;
+}
+
+static void count(uint64_t *calls) { __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED); }
+
+static int must_exchange(const patient *p, rw_function function) { return p->is_wrapped && pairs_by_order[function]; }
+
+static rw_function uneven_form(rw_function function) {
+  switch (function) {
+    case RW_NEIGHBOR_ALLTOALL: return RW_NEIGHBOR_ALLTOALLV;
+    case RW_INEIGHBOR_ALLTOALL: return RW_INEIGHBOR_ALLTOALLV;
+    case RW_NEIGHBOR_ALLTOALL_INIT: return RW_NEIGHBOR_ALLTOALLV_INIT;
+    default: return function;
+  }
+}
+
+/* Exchanges the blocks that a call receives. The form with a count for each block performs it. */
+static void exchange_blocks(patient *p, rw_function function, rw_call *call) {
+  rw_function uneven = uneven_form(function);
+  int is_even = function != uneven;
+  for (int i = 0; i < p->lists.in_count; i++) {
+    int from = pairs_by_order[uneven] ? p->source[i] : i;
+    p->sent_counts[i] = call->send_count;
+    p->sent_places[i] = i * call->send_count;
+    p->counts[i] = is_even ? call->receive_count : call->receive_counts[from];
+    p->places[i] = is_even ? from * call->receive_count : call->receive_displacements[from];
+  }
+  if (is_even) {
+    call->send_counts = p->sent_counts;
+    call->send_displacements = p->sent_places;
+  }
+  call->receive_counts = p->counts;
+  call->receive_displacements = p->places;
+  count(&exchanged[function]);
+}
+
+static int is_wrong(const rw_call *call, rw_function function, const patient *p) {
+  int form = function % RW_INEIGHBOR_ALLGATHER;
+  return rw_call_is_wrong(call, &p->lists, form == RW_NEIGHBOR_ALLTOALLV,
+                          form == RW_NEIGHBOR_ALLTOALLV || form == RW_NEIGHBOR_ALLGATHERV);
+}
+
+#define VALUES c.from, c.send_count, c.send_type, c.to, c.receive_count, c.receive_type, c.comm
+#define V_VALUES c.from, c.send_count, c.send_type, c.to, c.receive_counts, c.receive_displacements, c.receive_type, c.comm
+#define VV_VALUES                                                                                                  \
+  c.from, c.send_counts, c.send_displacements, c.send_type, c.to, c.receive_counts, c.receive_displacements,       \
+      c.receive_type, c.comm
+
+static int start_and_wait(rw_call c, rw_function function) {
+  MPI_Request request;
+  int code;
+  switch (function) {
+    case RW_NEIGHBOR_ALLGATHER: code = rw_next.Ineighbor_allgather(VALUES, &request); break;
+    case RW_NEIGHBOR_ALLGATHERV: code = rw_next.Ineighbor_allgatherv(V_VALUES, &request); break;
+    case RW_NEIGHBOR_ALLTOALL: code = rw_next.Ineighbor_alltoall(VALUES, &request); break;
+    default: code = rw_next.Ineighbor_alltoallv(VV_VALUES, &request);
+  }
+  return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *)) {
+  rw_call c = *call;
+  patient *p;
+  if (c.comm == MPI_COMM_NULL) return by_library(call);
+  int code = find(c.comm, &p);
+  if (code == MPI_SUCCESS) code = agree_on_null(c.comm, p);
+  if (code != MPI_SUCCESS) return rw_raise(c.comm, code);
+  if (is_wrong(call, function, p)) return by_library(call);
+  if (p->has_null) {
+    count(&started[function]);
+    return start_and_wait(c, function);
+  }
+  if (!must_exchange(p, function)) return by_library(call);
+  exchange_blocks(p, function, &c);
+  return rw_next.Neighbor_alltoallv(VV_VALUES);
+}
+
+int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
+                    int (*by_library)(const rw_call *, MPI_Request *)) {
+  rw_call c = *call;
+  patient *p;
+  if (c.comm == MPI_COMM_NULL) return by_library(call, request);
+  int code = find(c.comm, &p);
+  if (code != MPI_SUCCESS) return rw_raise(c.comm, code);
+  if (!must_exchange(p, function) || is_wrong(call, function, p)) return by_library(call, request);
+  exchange_blocks(p, function, &c);
+  return rw_next.Ineighbor_alltoallv(VV_VALUES, request);
+}
+
+int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received) {
+  patient *p;
+  if (comm == MPI_COMM_NULL) return RW_REPAIR_NOTHING;
+  if (find(comm, &p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
+  if (function == RW_NEIGHBOR_ALLTOALLW && agree_on_null(comm, p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
+  if (p->has_null > 0 && function == RW_NEIGHBOR_ALLTOALLW) {
+    count(&started[function]);
+    return RW_REPAIR_BY_START;
+  }
+  int is_given = received->counts != NULL && received->places != NULL && received->types != NULL;
+  if (!must_exchange(p, function) || !is_given) return RW_REPAIR_NOTHING;
+  for (int i = 0; i < p->lists.in_count; i++) {
+    p->counts[i] = received->counts[p->source[i]];
+    p->addresses[i] = received->places[p->source[i]];
+    p->types[i] = received->types[p->source[i]];
+  }
+  *received = (rw_received){p->counts, p->addresses, p->types};
+  count(&exchanged[function]);
+  return RW_REPAIR_NOTHING;
+}
+
+static void report(const uint64_t *calls, const char *what, const char *issue) {
+  char line[256];
+  for (int f = 0; f < RW_FUNCTIONS; f++) {
+    if (calls[f] == 0) continue;
+    snprintf(line, sizeof line, "repaired: %s: %" PRIu64 " call%s with %s (%s)", rw_function_name((rw_function)f), calls[f],
+             calls[f] == 1 ? "" : "s", what, issue);
+    rw_report_line(line);
+  }
+}
+
+void rw_repair_report(void) {
+  report(started, "MPI_PROC_NULL as a neighbor in a graph, started and waited for", "issue 4675 of open-mpi/ompi");
+  report(exchanged, "blocks of a periodic dimension of one or two processes, exchanged", PAIRING_ISSUE);
+}

@@ -1,0 +1,82 @@
+/*
+ * Runs a form of neighborhood collectives where MPI libraries have defects: `grid` wraps over one or two processes,
+ * `graph` has MPI_PROC_NULL between its neighbors. Any even number of ranks.
+ */
+#include "cases.h"
+
+enum { SLOTS = 6, GRAPH_SLOTS = 3, UNTOUCHED = -7, FORMS = 5 };
+
+/* The neighbors of the communicator, in whose slots their blocks arrive. */
+static int neighbor[SLOTS], slots, is_grid;
+
+static void make_grid(MPI_Comm *comm) {
+  const int extents[] = {ranks / 2, 2, 1}, periods[] = {0, 1, 1};
+  MPI_Cart_create(MPI_COMM_WORLD, SLOTS / 2, extents, periods, 0, comm);
+  for (int d = 0; d < SLOTS / 2; d++) MPI_Cart_shift(*comm, d, 1, &neighbor[2 * d], &neighbor[2 * d + 1]);
+  slots = SLOTS;
+}
+
+static void make_graph(MPI_Comm *comm) {
+  const int list[GRAPH_SLOTS] = {(rank + ranks - 1) % ranks, MPI_PROC_NULL, (rank + 1) % ranks};
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, GRAPH_SLOTS, list, MPI_UNWEIGHTED, GRAPH_SLOTS, list, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, comm);
+  memcpy(neighbor, list, sizeof list);
+  slots = GRAPH_SLOTS;
+}
+
+/* The forms without a wait, then those that start: allgather, allgatherv, alltoall, alltoallv, alltoallw. */
+static void call(int form, const int *from, int *to, MPI_Comm comm) {
+  int one[SLOTS], place[SLOTS];
+  MPI_Aint address[SLOTS];
+  MPI_Datatype type[SLOTS];
+  MPI_Request request = MPI_REQUEST_NULL;
+  for (int i = 0; i < SLOTS; i++) {
+    one[i] = 1;
+    place[i] = i;
+    address[i] = (MPI_Aint)sizeof(int) * i;
+    type[i] = MPI_INT;
+  }
+  switch (form) {
+    case 0: MPI_Neighbor_allgather(from, 1, MPI_INT, to, 1, MPI_INT, comm); break;
+    case 1: MPI_Neighbor_allgatherv(from, 1, MPI_INT, to, one, place, MPI_INT, comm); break;
+    case 2: MPI_Neighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm); break;
+    case 3: MPI_Neighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm); break;
+    case 4: MPI_Neighbor_alltoallw(from, one, address, type, to, one, address, type, comm); break;
+    case 5: MPI_Ineighbor_allgather(from, 1, MPI_INT, to, 1, MPI_INT, comm, &request); break;
+    case 6: MPI_Ineighbor_allgatherv(from, 1, MPI_INT, to, one, place, MPI_INT, comm, &request); break;
+    case 7: MPI_Ineighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm, &request); break;
+    case 8: MPI_Ineighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm, &request); break;
+    default: MPI_Ineighbor_alltoallw(from, one, address, type, to, one, address, type, comm, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The slot of the sender whose block arrives in a slot: that to the other side. */
+static int sent(int slot) { return is_grid ? slot ^ 1 : GRAPH_SLOTS - 1 - slot; }
+
+int repair(int words, char **word) {
+  MPI_Comm made, comm;
+  int wrong = 0;
+  if (words != 3) return 1;
+  int form = atoi(word[2]);
+  is_grid = strcmp(word[1], "grid") == 0;
+  if (is_grid) make_grid(&made);
+  else make_graph(&made);
+  MPI_Comm_dup(made, &comm);
+  MPI_Comm_free(&made);
+  for (int round = 0; round < 2; round++) {
+    int from[SLOTS], to[SLOTS];
+    for (int i = 0; i < SLOTS; i++) {
+      from[i] = (rank * 10 + i) * 10 + round;
+      to[i] = UNTOUCHED;
+    }
+    call(form, from, to, comm);
+    for (int i = 0; i < slots; i++) {
+      int block = form % FORMS < 2 ? 0 : sent(i);
+      int expected = neighbor[i] == MPI_PROC_NULL ? UNTOUCHED : (neighbor[i] * 10 + block) * 10 + round;
+      wrong += to[i] != expected;
+    }
+  }
+  MPI_Comm_free(&comm);
+  return wrong;
+}
