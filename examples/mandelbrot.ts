@@ -5,7 +5,7 @@
  *   rankweave run examples/mandelbrot.ts -n 2 --fabric threads --processes 2
  *
  * The first command starts the threads itself, checks the picture, and times both loops in turn. The second computes the
- * picture alone; `-- 9` behind it times both loops 9 times, and returns the medians.
+ * picture alone; `-- 9` behind it times both loops 9 times, and returns medians in milliseconds and their ratio, the speedup.
  */
 import { availableParallelism } from 'node:os'
 import process, { argv } from 'node:process'
@@ -29,13 +29,13 @@ export default async function main(world: Communicator, [most = '0']: readonly s
     await world.barrier() // The other ranks wait for the plain loop.
     const middle = performance.now()
     await rowsOfAll(world)
-    turns.push({ plain: middle - begin, parallel: performance.now() - middle })
+    turns.push({ plainMs: middle - begin, parallelMs: performance.now() - middle })
   }
   if (picture === null) return null
   const plain = rowsFrom(0, 1)
-  const differing = plain.filter((steps, pixel) => steps !== picture[pixel]).length
-  const inside = plain.filter((steps) => steps === mostSteps).length
-  return { inside, differing, ...(turns.length === 0 ? {} : timesOf(turns)) } satisfies Result
+  const pointsDiffering = plain.filter((steps, pixel) => steps !== picture[pixel]).length
+  const pointsInside = plain.filter((steps) => steps === mostSteps).length
+  return { pointsInside, pointsDiffering, ...(turns.length === 0 ? {} : timesOf(turns)) } satisfies Result
 }
 
 /** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
@@ -72,47 +72,50 @@ function rowsFrom(first: number, stride: number): Uint16Array {
 
 /** Rank 0 returns how many points never leave the circle, and how many differ from the plain loop's. */
 interface Result extends Partial<Times> {
-  readonly inside: number
-  readonly differing: number
+  readonly pointsInside: number
+  readonly pointsDiffering: number
 }
 
-/** The milliseconds of both loops, one after the other, so that both share the load of other programs. */
+/** The times of both loops, one after the other, so that both share the load of other programs. */
 interface Turn {
-  readonly plain: number
-  readonly parallel: number
+  readonly plainMs: number
+  readonly parallelMs: number
 }
 
-/** Medians of the turns in milliseconds, and of plain / parallel: above 1 the ranks are faster. */
+/** Medians of the turns, and of their speedups, plainMs / parallelMs: above 1 the ranks are faster. */
 interface Times {
-  readonly plain: number
-  readonly parallel: number
-  readonly ratio: number
+  readonly turns: number
+  readonly plainMs: number
+  readonly parallelMs: number
+  readonly speedup: number
+  /** The 95% interval of the speedup. */
   readonly interval: readonly [low: number, high: number]
 }
 
-/** Of nine turns, the second least ratio and the second greatest are a 95% interval of the median. */
+/** Of nine turns, the second least speedup and the second greatest are a 95% interval of the median. */
 export function timesOf(turns: readonly Turn[]): Times {
   const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b)
   const medianOf = (values: readonly number[]) => ascending(values)[values.length >> 1]
-  const ratios = turns.map(({ plain, parallel }) => Number((plain / parallel).toFixed(2)))
+  const speedups = turns.map(({ plainMs, parallelMs }) => Number((plainMs / parallelMs).toFixed(2)))
   return {
-    plain: Math.round(medianOf(turns.map(({ plain }) => plain))),
-    parallel: Math.round(medianOf(turns.map(({ parallel }) => parallel))),
-    ratio: medianOf(ratios),
-    interval: [ascending(ratios).at(1)!, ascending(ratios).at(-2)!],
+    turns: turns.length,
+    plainMs: Math.round(medianOf(turns.map(({ plainMs }) => plainMs))),
+    parallelMs: Math.round(medianOf(turns.map(({ parallelMs }) => parallelMs))),
+    speedup: medianOf(speedups),
+    interval: [ascending(speedups).at(1)!, ascending(speedups).at(-2)!],
   }
 }
 
 export function reportOf(threads: number, differing: number, times: Times): string {
-  const [ratio, low, high] = [times.ratio, ...times.interval].map((each) => each.toFixed(2))
+  const [speedup, low, high] = [times.speedup, ...times.interval].map((each) => each.toFixed(2))
   const seen =
     times.interval[0] > 1 || times.interval[1] < 1
-      ? `${threads} threads were ${ratio} times as fast as the plain loop (95% interval ${low} to ${high}).`
+      ? `${threads} threads were ${speedup} times as fast as the plain loop (95% interval ${low} to ${high}).`
       : `no difference in time was seen between ${threads} threads and the plain loop (95% interval ${low} to ${high}).`
   return [
     `  check       ${differing === 0 ? 'passed, all points equal' : `FAILED, ${differing} points differ`}`,
-    `  plain loop  ${times.plain} ms, median of 9 turns`,
-    `  ${`${threads} threads`.padEnd(10)}  ${times.parallel} ms, median of 9 turns`,
+    `  plain loop  ${times.plainMs} ms, median of 9 turns`,
+    `  ${`${threads} threads`.padEnd(10)}  ${times.parallelMs} ms, median of 9 turns`,
     '',
     `In this run ${seen}`,
   ].join('\n')
@@ -127,6 +130,6 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   console.log(
     `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
   )
-  console.log(`${reportOf(threads, result.differing, result)}\n`)
-  if (result.differing > 0) process.exitCode = 1
+  console.log(`${reportOf(threads, result.pointsDiffering, result)}\n`)
+  if (result.pointsDiffering > 0) process.exitCode = 1
 }

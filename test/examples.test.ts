@@ -88,16 +88,17 @@ describe('what the examples compute', () => {
   it.each(mandelbrot.rankCounts)('mandelbrot: every point of the plain loop, %i ranks', async (ranks) => {
     const main = (world: Communicator) => mandelbrot.default(world, ['3'])
     const [result] = await run(main, { ranks, processes: 2 })
-    const { inside, differing, interval, ...medians } = result!
-    expect(differing).toBe(0)
-    expect(medians).toEqual({ plain: expect.any(Number), parallel: expect.any(Number), ratio: interval![0] })
-    expect(inside).toBeGreaterThan(90_000)
+    const { pointsInside, pointsDiffering, interval, turns, ...medians } = result!
+    expect([pointsDiffering, turns]).toEqual([0, 3])
+    const ms = expect.any(Number)
+    expect(medians).toEqual({ plainMs: ms, parallelMs: ms, speedup: interval![0] })
+    expect(pointsInside).toBeGreaterThan(90_000)
   })
 })
 
 describe('what mandelbrot reports of nine turns', () => {
   const reportOf = (parallel: readonly number[], differing = 0) => {
-    const turns = parallel.map((time) => ({ plain: 200, parallel: time }))
+    const turns = parallel.map((time) => ({ plainMs: 200, parallelMs: time }))
     return mandelbrot.reportOf(2, differing, mandelbrot.timesOf(turns))
   }
 

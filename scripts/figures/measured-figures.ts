@@ -111,10 +111,6 @@ export const measuredFigures: readonly FigureLine[] = [
     'MPICH: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C',
   ),
   readmeRow('messages up to 1 KiB', () => range(casesOf(ofLengths(roundTrip, short)), 'C')),
-  readmeRow('the same without a receive buffer', () => {
-    const fresh = short.map((length) => `${length}, fresh array`)
-    return range(casesOf(ofLengths(roundTrip, fresh)), 'C')
-  }),
   readmeRow('exchanges packed by hand', () =>
     range(
       casesOf((name) => name.endsWith(', vs C packed by hand')),
