@@ -42,7 +42,7 @@ interface TunedAlgorithm {
  * - `basic_linear`, `scatter_allgather` and `scatter_allgather_ring` cut no segments, whatever their size.
  * - If an algorithm cannot serve a call, Open MPI takes another one; Rankweave refuses the call.
  */
-const tunedAlgorithms = {
+export const tunedAlgorithms = {
   allreduce: {
     basic_linear: { id: 'allreduce-linear' },
     nonoverlapping: { id: 'allreduce-tree' },
@@ -91,14 +91,6 @@ const tunedAlgorithms = {
 } as const satisfies Partial<Record<Collective, Readonly<Record<string, TunedAlgorithm>>>>
 
 const byCollective: Readonly<Record<string, Readonly<Record<string, TunedAlgorithm>>>> = tunedAlgorithms
-
-/** The names of Open MPI's algorithms, by collective. */
-export const tunedNames: Readonly<Record<TunedCollective, readonly string[]>> = {
-  allreduce: Object.keys(tunedAlgorithms.allreduce),
-  bcast: Object.keys(tunedAlgorithms.bcast),
-  allgather: Object.keys(tunedAlgorithms.allgather),
-  alltoall: Object.keys(tunedAlgorithms.alltoall),
-}
 
 function tunedAlgorithm({ collective, algorithm }: TunedSetting): TunedAlgorithm {
   const known = byCollective[collective]

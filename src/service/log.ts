@@ -7,6 +7,3 @@ export interface Log {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
 }
-
-/** A log for tests. */
-export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }

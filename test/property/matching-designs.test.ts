@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { ANY_SOURCE } from '../../src/messages/matching-queues/entry-list.js'
-import { countSources, replayTrace } from '../../src/messages/matching-queues/replay.js'
+import { countSources } from '../../src/messages/matching-queues/replay.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
+import { replayTrace } from '../support/replay-trace.js'
 import { cases } from '../support/soak.js'
 
 const seeds = Array.from({ length: cases(40, 8) }, (_, seed) => seed)

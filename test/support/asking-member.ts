@@ -12,12 +12,12 @@ import {
   worldReplies,
 } from '../../src/client/protocol/worlds.js'
 import { RankweaveError } from '../../src/errors.js'
-import { silentLog } from '../../src/service/log.js'
 import { Tenants } from '../../src/service/tenant.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
 import type { Socket } from '../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 import { MemorySocket } from './memory-socket.js'
+import { silentLog } from './silent-log.js'
 
 /** The fields of a request that differ by its kind. */
 type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>

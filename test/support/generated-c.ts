@@ -1,9 +1,10 @@
 import { decisionMap } from '../../src/tuning/learning/decision-map.js'
 import { decideByQuadtree, learnQuadtree, type Quadtree } from '../../src/tuning/learning/quadtree.js'
-import { type DecisionTree, leafOf } from '../../src/tuning/models/decision-tree.js'
+import type { DecisionTree } from '../../src/tuning/models/decision-tree.js'
 import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 import { cDecisions, cQuadtree, testedWords } from '../../src/tuning/texts/decision-code.js'
 import { bestAllgather } from './grig-allgather.js'
+import { leafOf } from './tree-walks.js'
 import { gridData, integersTo, powersOfTwo } from './tuning-data.js'
 import { exampleCalls, exampleTrees } from './tuning-trees.js'
 

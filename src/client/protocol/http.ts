@@ -152,7 +152,6 @@ export type CompletePlanRequest = z.output<typeof completePlanRequest>
 export type JobState = (typeof jobStates)[number]
 export type JobInfo = z.infer<typeof jobInfo>
 export type PlanInfo = z.infer<typeof planInfo>
-export type ServiceError = z.infer<typeof serviceError>
 export type ErrorAnswer = z.infer<typeof errorAnswerSchema>
 export type ListQuery = z.output<typeof listQuery>
 export type TopologyList = z.infer<typeof topologyList>

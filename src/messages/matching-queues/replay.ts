@@ -1,4 +1,3 @@
-import { GrowingFloat64Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
 import {
   type MatchingCounters,
@@ -12,38 +11,6 @@ import {
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import { ANY_SOURCE } from './entry-list.js'
 import { checkOperation, type MatchingOperation, type OperationFields } from './matching-trace.js'
-
-interface Replay {
-  readonly operations: number
-  /** The result of {@link MatchingReplay.apply} for each operation. */
-  readonly matches: Float64Array
-  readonly posted: QueueReport
-  readonly unexpected: QueueReport
-}
-
-/**
- * Replays the trace of one process with a design for each of its queues. Equal traces give equal matches with every
- * design. Memory grows with the longest queues, and by 8 bytes per operation for the matches.
- *
- * @param trace read once, so that it may be generated
- * @throws ERR_ARGUMENT for a malformed operation, and for a design that cannot be made
- */
-export function replayTrace(
-  trace: Iterable<MatchingOperation>,
-  design: NamedDesign,
-  facts: ProcessFacts,
-): Replay {
-  const replay = new MatchingReplay(design, facts)
-  const matches = new GrowingFloat64Array()
-  for (const operation of trace) matches.push(replay.apply(operation))
-  const { operations } = replay
-  return {
-    operations,
-    matches: matches.toArray(),
-    posted: replay.report('posted'),
-    unexpected: replay.report('unexpected'),
-  }
-}
 
 /** The two queues of one process, for traces without an end. Memory grows with the longest queues only. */
 export class MatchingReplay {

@@ -1,4 +1,3 @@
-import { largestOf } from '../../base/search.js'
 import type { SettingSelector } from '../measured/measured-data.js'
 import type { TuningSetting } from '../settings/setting.js'
 import {
@@ -7,11 +6,8 @@ import {
   type CallWords,
   callProcesses,
   type NumberAttribute,
-  numberOf,
   statedWordOf,
-  type TuningCall,
   type WordAttribute,
-  wordOf,
 } from '../settings/tuning-call.js'
 
 /** Decisions as a tree of tests. Learners produce it, generators translate it, a tuning file holds it as plain data. */
@@ -61,17 +57,6 @@ export interface WordBranch {
  */
 export const treeLimits = { depth: 24, nodes: 2 ** 16, settings: 4096 } as const
 
-/** Returns the leaf of a call, which is the reason of its decision. */
-export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
-  let node = root
-  while (node.kind !== 'leaf') {
-    if (node.kind === 'threshold')
-      node = numberOf(call, node.attribute) <= node.atMost ? node.below : node.above
-    else node = branchOf(node, wordOf(call, node.attribute))
-  }
-  return node
-}
-
 /** Returns all leaves from left to right, except those of words that did not occur. */
 export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
   const leaves: DecisionLeaf[] = []
@@ -79,12 +64,6 @@ export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
     if (node.kind === 'leaf') leaves.push(node)
   })
   return leaves
-}
-
-/** Returns the levels below a node, at most {@link treeLimits}. */
-export function depthOf(node: DecisionNode): number {
-  if (node.kind === 'leaf') return 0
-  return 1 + largestOf(childrenOf(node).map(depthOf))
 }
 
 /** Visits every node except those of words that did not occur, a parent before its children. */
@@ -101,11 +80,6 @@ export function inOrder(node: ThresholdTest | WordTest): readonly DecisionNode[]
 function childrenOf(node: ThresholdTest | WordTest): readonly DecisionNode[] {
   if (node.kind === 'threshold') return [node.below, node.above]
   return node.branches.map((branch) => branch.node)
-}
-
-function branchOf({ branches, otherwise }: WordTest, word: string): DecisionNode {
-  for (let i = 0; i < branches.length; i++) if (branches[i].word === word) return branches[i].node
-  return otherwise
 }
 
 /** The conditions on an attribute that the tests on the path to a leaf set. */

@@ -1,9 +1,9 @@
 import { type ClientSocket, WorldMember } from 'rankweave/client'
 import { expect, it } from 'vitest'
 import { RankweaveError } from '../../../src/errors.js'
-import { silentLog } from '../../../src/service/log.js'
 import { WorldService } from '../../../src/service/worlds/world-service.js'
 import { MemorySocket } from '../../support/memory-socket.js'
+import { silentLog } from '../../support/silent-log.js'
 
 const token = 'a'.repeat(32)
 

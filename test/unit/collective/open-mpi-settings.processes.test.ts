@@ -1,11 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import {
-  type TunedCollective,
-  tunedNames,
-  tunedParameters,
-} from '../../../src/collective/open-mpi-settings.js'
+import { type TunedCollective, tunedParameters } from '../../../src/collective/open-mpi-settings.js'
 import { tunedSettings } from '../../support/steiner-settings.js'
+import { tunedNames } from '../../support/tuned-names.js'
 
 const collectives = Object.keys(tunedNames) as TunedCollective[]
 

@@ -6,11 +6,11 @@ import {
   type TunedCollective,
   type TunedSetting,
   textOfTuned,
-  tunedNames,
   tunedOfText,
   tunedParameters,
 } from '../../../src/collective/open-mpi-settings.js'
 import { tunedSettings } from '../../support/steiner-settings.js'
+import { tunedNames } from '../../support/tuned-names.js'
 
 const collectives = Object.keys(tunedNames) as TunedCollective[]
 

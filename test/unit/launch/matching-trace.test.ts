@@ -10,7 +10,7 @@ import {
   type MatchingOperation,
   readTraceLines,
 } from '../../../src/messages/matching-queues/matching-trace.js'
-import { replayTrace } from '../../../src/messages/matching-queues/replay.js'
+import { replayTrace } from '../../support/replay-trace.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-matching-trace-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tunedNames, tunedParameters } from '../../../src/collective/open-mpi-settings.js'
+import { tunedParameters } from '../../../src/collective/open-mpi-settings.js'
 import {
   algorithmVariable,
   libraryAlgorithms,
@@ -11,6 +11,7 @@ import type { Collective } from '../../../src/schedule/specification.js'
 import { settingLine } from '../../../src/tuning/settings/setting.js'
 import type { TuningCall } from '../../../src/tuning/settings/tuning-call.js'
 import { tunedSettings } from '../../support/steiner-settings.js'
+import { tunedNames } from '../../support/tuned-names.js'
 
 /** The values of variables of Open MPI 4.1.4 and MPICH 4.0.2, as a job describes them. */
 const described = {

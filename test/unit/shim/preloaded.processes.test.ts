@@ -14,7 +14,6 @@ import { distinctIn, distinctOut } from '../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { bestNumber, openGrid } from '../../../src/tuning/models/decision-grid.js'
-import { leafOf } from '../../../src/tuning/models/decision-tree.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
 import { treeOfDecisions } from '../../../src/tuning/models/tuning-file.js'
 import {
@@ -40,6 +39,7 @@ import {
 } from '../../support/reordered-program.js'
 import { reportedCalls } from '../../support/reported-calls.js'
 import { describeShim, right, Shim } from '../../support/shim.js'
+import { leafOf } from '../../support/tree-walks.js'
 import { exampleTrees } from '../../support/tuning-trees.js'
 import { cli } from '../cli/run-cli.js'
 

@@ -5,9 +5,9 @@ import {
   entriesOfLine,
 } from '../../../../src/messages/matching-queues/array-blocks.js'
 import { matchingQueues, type QueueElement } from '../../../../src/messages/matching-queues/design.js'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { receivesInOrder } from '../../../support/matching-microbenchmarks.js'
 import { elementOf } from '../../../support/matching-traces.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 const layout = (over: Partial<EntryBlockLayout> = {}): EntryBlockLayout => ({
   ...{ queue: 'unexpected', entries: 9, group: 1, fields: 'by-entry' },

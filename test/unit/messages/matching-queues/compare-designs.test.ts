@@ -13,10 +13,10 @@ import {
   PackedTrace,
   timedReplay,
 } from '../../../../src/messages/matching-queues/packed-replay.js'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { randomTrace } from '../../../support/matching-traces.js'
 import { workloadTrace } from '../../../support/matching-workloads.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 /** A clock that advances by a tick a reading: times count readings, and tests do not depend on the machine. */
 function ticking(tickMs = 1): () => number {

@@ -15,9 +15,10 @@ import {
   SourceKeys,
   StaticPartners,
 } from '../../../../src/messages/matching-queues/partners.js'
-import { countSources, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { countSources } from '../../../../src/messages/matching-queues/replay.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 const rule = (over: Partial<EdgeRule> = {}): EdgeRule => ({
   ...{ edge: 'average', alpha: 0, population: 'all' },

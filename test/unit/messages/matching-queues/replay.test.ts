@@ -9,8 +9,9 @@ import {
 } from '../../../../src/messages/matching-queues/designs.js'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
-import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { MatchingReplay } from '../../../../src/messages/matching-queues/replay.js'
 import { coded } from '../../../support/on-ranks.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 const facts = { processes: 4 }
 const list: NamedDesign = { name: 'list' }

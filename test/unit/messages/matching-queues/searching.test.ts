@@ -3,10 +3,11 @@ import { QueueElement, RoutedDesign } from '../../../../src/messages/matching-qu
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
 import { ANY_SOURCE } from '../../../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
-import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { MatchingReplay } from '../../../../src/messages/matching-queues/replay.js'
 import { ListsBySource } from '../../../../src/messages/matching-queues/source-lists.js'
 import { groupedSenders, lastElement, reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 /** Entries that the receives of a trace pass in the mean. */
 function meanPassed(trace: Iterable<MatchingOperation>, name: 'list' | 'source-lists' | 'index') {

@@ -4,9 +4,9 @@ import {
   readTraceLines,
   traceLines,
 } from '../../../../src/messages/matching-queues/matching-trace.js'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { randomTrace } from '../../../support/matching-traces.js'
 import { coded } from '../../../support/on-ranks.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 const header = '{"format":"rankweave-matching","version":1,"processes":4,"rank":0,"communicators":[[1,2]]}'
 const post = '{"kind":"post","context":0,"source":1,"tag":5,"bytes":8}'

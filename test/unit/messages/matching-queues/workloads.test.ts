@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { collectivePatterns, sourcesOfCall } from '../../../support/collective-streams.js'
 import { matchingWorkloadNames, workloadTrace } from '../../../support/matching-workloads.js'
+import { replayTrace } from '../../../support/replay-trace.js'
 
 describe('collective streams', () => {
   it('have the sources of their schedules', () => {

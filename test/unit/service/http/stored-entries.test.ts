@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { readStored } from '../../../../src/service/http/stored-entries.js'
-import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
+import { silentLog } from '../../../support/silent-log.js'
 import { addPlan, idOf } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 

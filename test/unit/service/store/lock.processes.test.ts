@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
 import { Database } from '../../../../src/service/store/database.js'
 import { Store } from '../../../../src/service/store/store.js'
 import { refusal } from '../../../support/refusal.js'
+import { silentLog } from '../../../support/silent-log.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const folder = temporaryFolder('store-lock')

@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
 import { refusal } from '../../../support/refusal.js'
+import { silentLog } from '../../../support/silent-log.js'
 import { addPlan, addTopology, idOf, jobRecord } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 

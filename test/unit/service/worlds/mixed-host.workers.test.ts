@@ -3,13 +3,13 @@ import { isRankweaveError } from '../../../../src/errors.js'
 import type { Communicator } from '../../../../src/handles/communicator.js'
 import { join } from '../../../../src/launch/websocket/join.js'
 import { ownVersion } from '../../../../src/package-paths.js'
-import { silentLog } from '../../../../src/service/log.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { joinWorld } from '../../../../src/websocket/rendezvous/join-world.js'
 import { listenRendezvous } from '../../../../src/websocket/rendezvous/server-nodejs.js'
 import type { SocketListener } from '../../../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../../../src/websocket/socket/transport-nodejs.js'
 import { AskingMember, askAll } from '../../../support/asking-member.js'
+import { silentLog } from '../../../support/silent-log.js'
 
 const tenant = { id: 'local' }
 const service = new WorldService({ tenants: { find: () => tenant }, log: silentLog })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
 import { MountedWorlds } from '../../../../src/service/worlds/mounted-worlds.js'
 import { Rendezvous } from '../../../../src/websocket/rendezvous/rendezvous.js'
+import { silentLog } from '../../../support/silent-log.js'
 
 const ours = { id: 'a'.repeat(32) }
 const theirs = { id: 'b'.repeat(32) }

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/tuning/learning/learn-tree.js'
 import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
 import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
-import { depthOf, leafOf, treeLeaves, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
+import { treeLeaves, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
 import {
   type Attribute,
   allAttributes,
@@ -17,6 +17,7 @@ import {
 } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
 import { refusal } from '../../../support/refusal.js'
+import { depthOf, leafOf } from '../../../support/tree-walks.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'
 
 const learn = (data: MeasuredData, options?: LearnTreeOptions) =>

@@ -12,10 +12,10 @@ import {
 } from '../../../../src/tuning/learning/quadtree.js'
 import { selectCalls } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
 import { refusal } from '../../../support/refusal.js'
+import { leafOf } from '../../../support/tree-walks.js'
 import { gridData, integersTo, powersOfTwo } from '../../../support/tuning-data.js'
 
 /** A map by its rows, the one of most processes first, as on paper. A letter is a setting. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { leafOf, treeSelector } from '../../../../src/tuning/models/decision-tree.js'
+import { treeSelector } from '../../../../src/tuning/models/decision-tree.js'
+import { leafOf } from '../../../support/tree-walks.js'
 import { exampleCalls, exampleTrees } from '../../../support/tuning-trees.js'
 
 describe('the decisions of a tree', () => {

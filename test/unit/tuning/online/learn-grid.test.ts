@@ -9,7 +9,6 @@ import {
   countCells,
   openGrid,
 } from '../../../../src/tuning/models/decision-grid.js'
-import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
 import { checkDecisionGrid } from '../../../../src/tuning/models/read-tuning-file.js'
 import { gridTree } from '../../../../src/tuning/models/tuning-file.js'
 import { GridSelection, tunedLogic, tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
@@ -21,6 +20,7 @@ import {
   type TimedCall,
 } from '../../../../src/tuning/online/learn-grid.js'
 import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
+import { leafOf } from '../../../support/tree-walks.js'
 
 const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
 const settingsOf = (count: number): TuningSetting[] =>

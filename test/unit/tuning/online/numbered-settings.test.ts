@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { tunedNames } from '../../../../src/collective/open-mpi-settings.js'
 import { NumberedSettings } from '../../../../src/tuning/settings/setting.js'
 import { tunedSettings } from '../../../support/steiner-settings.js'
+import { tunedNames } from '../../../support/tuned-names.js'
 import { settingOfTuned, tunedOfSetting } from '../../../support/tuned-settings.js'
 
 const printed = tunedSettings.map(settingOfTuned)

@@ -1,10 +1,11 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { type DecisionTree, leafOf, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
+import { type DecisionTree, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { allAttributes } from '../../../../src/tuning/settings/tuning-call.js'
 import { cDecisions, typescriptDecisions } from '../../../../src/tuning/texts/decision-code.js'
 import { refusal } from '../../../support/refusal.js'
+import { leafOf } from '../../../support/tree-walks.js'
 import { exampleCalls, exampleTrees } from '../../../support/tuning-trees.js'
 
 const trees = [...exampleTrees()]
