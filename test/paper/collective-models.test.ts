@@ -325,7 +325,8 @@ const corrected: Readonly<Record<string, { models: string; powers?: string }>> =
 const random = seededRandom(11)
 const between = (low: number, high: number): number => low + (high - low) * random()
 
-function drawn(P: number): { x: Printed; models: readonly CostModel[] } {
+/** @param pieces that the algorithm cuts into segments, each into equally many */
+function drawn(P: number, pieces: number): { x: Printed; models: readonly CostModel[] } {
   const [alpha, beta, gamma, delta] = [between(1e3, 1e5), between(0.5, 90), between(0, 3), between(0, 2)]
   const [L, o, g, G] = [between(1e3, 1e5), between(200, 2e4), between(200, 3e5), between(0.5, 90)]
   const l = between(1e3, 1e5)
@@ -341,7 +342,7 @@ function drawn(P: number): { x: Printed; models: readonly CostModel[] } {
     (m: number) =>
       first + ((last - first) * m) / 2 ** 26
   const ms = 8 * Math.ceil(between(10, 100))
-  const ns = Math.ceil(between(1, 20))
+  const ns = pieces * Math.ceil(between(1, 20))
   const m = ms * ns
   return {
     x: {
@@ -369,7 +370,7 @@ describe.each(Object.entries(printed))('%s is as printed, or corrected, in the m
       const differs = (isPower(P) ? powers : models).includes(name[0])
       let isDifferent = false
       for (let draw = 0; draw < 20; draw++) {
-        const { x, models: drawnModels } = drawn(P)
+        const { x, models: drawnModels } = drawn(P, id === 'allreduce-ring-segmented' ? P : 1)
         const call = { ranks: P, bytes: x.m, segmentBytes: x.ms }
         const ours = predictUs(id, drawnModels[index], call)
         const theirs = formulas[index](x) / 1000

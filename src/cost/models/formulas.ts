@@ -36,6 +36,8 @@ export interface ModeledAlgorithm {
   readonly source: string
   /** Whether its time depends on segments. */
   readonly segmented?: true
+  /** Whether it cuts the data into P pieces, and each of them into segments. */
+  readonly isCutByRanks?: true
   /** Returns why it cannot serve a number of ranks, or null. Default: it serves all. */
   refuses?(ranks: number): string | null
   readonly time: Formula | FormulaByModel
@@ -88,6 +90,11 @@ export function sizesOf(ranks: number, bytes: number, segmentBytes: number): Siz
   const ms = Math.min(segmentBytes, bytes)
   const ns = bytes === 0 ? 1 : Math.ceil(bytes / ms)
   return { P: ranks, m: bytes, ms, ns, halfNs: Math.ceil(ns / 2), q: Math.ceil(bytes / ranks) }
+}
+
+/** Returns the bytes of a segment that is not cut: all data, or a piece of them. */
+export function uncutBytes({ isCutByRanks }: ModeledAlgorithm, ranks: number, bytes: number): number {
+  return isCutByRanks === true ? Math.ceil(bytes / ranks) : bytes
 }
 
 /** Returns the arguments of formulas with unrounded numbers of segments, for functions that are minimized. */

@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { checkCall, checkModel, fail, type ModeledCall, modelLimits, requireInteger } from './check-input.js'
-import { ceilLg, evaluate, type ModeledAlgorithm, sizesOf, smoothSizesOf } from './formulas.js'
+import { ceilLg, evaluate, type ModeledAlgorithm, sizesOf, smoothSizesOf, uncutBytes } from './formulas.js'
 import { modeledAlgorithmOf, modeledAlgorithms } from './modeled-algorithms.js'
 import {
   type CostModel,
@@ -14,8 +14,8 @@ import {
 
 export interface PredictedCall extends ModeledCall {
   /**
-   * The length of a segment; data are cut into as many as needed. Default: one segment. It has no effect on algorithms
-   * that cut none.
+   * The length of a segment; data are cut into as many as needed. Default: one segment, or one of each piece if the
+   * algorithm cuts data into pieces. Longer segments count as that. It has no effect on algorithms that cut none.
    */
   readonly segmentBytes?: number
 }
@@ -34,11 +34,11 @@ export function predictUs(id: string, model: CostModel, call: PredictedCall): nu
   const algorithm = modeledAlgorithmOf(id)
   checkModel(model)
   checkCall(call)
-  const { ranks, bytes = 0, segmentBytes } = call
-  if (segmentBytes !== undefined) requireInteger('segmentBytes', segmentBytes, 1, modelLimits.bytes)
+  const { ranks, bytes = 0, segmentBytes = bytes } = call
+  if (call.segmentBytes !== undefined) requireInteger('segmentBytes', segmentBytes, 1, modelLimits.bytes)
   if (ranks === 1) return 0
   requireModeledRanks(algorithm, ranks)
-  const sizes = sizesOf(ranks, bytes, segmentBytes ?? bytes)
+  const sizes = sizesOf(ranks, bytes, Math.min(segmentBytes, uncutBytes(algorithm, ranks, bytes)))
   return evaluate(algorithm.time, termsOf(model), sizes) / 1000
 }
 
@@ -254,16 +254,17 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
   requireInteger('elementBytes', elementBytes, 1, modelLimits.bytes)
   if (ranks === 1) return null
   requireModeledRanks(algorithm, ranks)
-  if (algorithm.segmented !== true || bytes <= elementBytes) return null
+  const uncut = uncutBytes(algorithm, ranks, bytes)
+  if (algorithm.segmented !== true || uncut <= elementBytes) return null
   const terms = termsOf(model)
   const timeOf = (segmentBytes: number): number =>
     evaluate(algorithm.time, terms, sizesOf(ranks, bytes, segmentBytes))
   let best: number | null = null
-  let least = timeOf(bytes)
+  let least = timeOf(uncut)
   const offer = (candidate: number): void => {
     if (!Number.isFinite(candidate)) return
     const rounded = Math.max(1, Math.round(candidate / elementBytes)) * elementBytes
-    if (rounded >= bytes || timeOf(rounded) >= least) return
+    if (rounded >= uncut || timeOf(rounded) >= least) return
     least = timeOf(rounded)
     best = rounded
   }
@@ -280,21 +281,22 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
 }
 
 function candidates(
-  { id, time }: ModeledAlgorithm,
+  algorithm: ModeledAlgorithm,
   model: CostModel,
   terms: Terms,
   ranks: number,
   bytes: number,
   elementBytes: number,
 ): readonly number[] {
-  const formulas = segmentFormulas[id]
+  const formulas = segmentFormulas[algorithm.id]
   if (terms.model === 'hockney') return formulas?.hockney?.(terms, ranks, bytes) ?? []
   if (terms.model === 'loggp') return formulas?.loggp?.(terms, ranks, bytes) ?? []
   const smooth = (segmentBytes: number): number =>
-    evaluate(time, terms, smoothSizesOf(ranks, bytes, segmentBytes))
+    evaluate(algorithm.time, terms, smoothSizesOf(ranks, bytes, segmentBytes))
   const { sizesBytes } = model as PLogP
-  const lengths = [...sizesBytes, leastBetween(sizesBytes, elementBytes, bytes, smooth)].filter(
-    (size) => size >= elementBytes && size <= bytes,
+  const uncut = uncutBytes(algorithm, ranks, bytes)
+  const lengths = [...sizesBytes, leastBetween(sizesBytes, elementBytes, uncut, smooth)].filter(
+    (size) => size >= elementBytes && size <= uncut,
   )
   // Some lengths divide the data into equally many segments, the last of which is short. Equal segments cost less.
   const counts = lengths.flatMap((length) => [Math.floor(bytes / length), Math.ceil(bytes / length)])

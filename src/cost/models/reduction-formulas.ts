@@ -133,6 +133,7 @@ export const reductionFormulas: readonly ModeledAlgorithm[] = [
     collective: 'allreduce',
     source: 'table 4.10 (ring with segmentation)',
     segmented: true,
+    isCutByRanks: true,
     time: {
       hockney: (terms, { P, ms, ns, q }) => (P + ns - 2) * hop(terms, ms) + (P - 1) * terms.message(q),
       loggp: ({ o, g, gamma, bytes, message }, { P, ms, ns, q }) =>

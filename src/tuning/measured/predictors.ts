@@ -10,6 +10,7 @@ import { checkShape } from '../../collective/patterns/check-shape.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-of.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../../cost/models/conversions.js'
+import { uncutBytes } from '../../cost/models/formulas.js'
 import { modeledAlgorithmOf, modeledAlgorithms } from '../../cost/models/modeled-algorithms.js'
 import { predictUs } from '../../cost/models/predict.js'
 import type { CostModel } from '../../cost/models/terms.js'
@@ -70,7 +71,8 @@ function formulaUs(text: string, call: TuningCall, model: CostModel): number | n
     return null
   const { bytes } = call
   const segmentBytes =
-    setting.segmentBytes ?? (setting.segments === undefined ? bytes : Math.ceil(bytes / setting.segments))
+    setting.segmentBytes ??
+    Math.ceil(uncutBytes(modeledAlgorithmOf(id), ranks, bytes) / (setting.segments ?? 1))
   return predictUs(id, model, { ranks, bytes, segmentBytes: Math.max(1, segmentBytes) })
 }
 

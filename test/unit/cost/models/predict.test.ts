@@ -84,6 +84,22 @@ describe('algorithms without a table take, in the model of Hockney,', () => {
     )
   })
 
+  test('allreduce-ring-segmented: a segment is a piece at most, which is the default', () => {
+    const us = (ranks: number, segmentBytes?: number) => {
+      const call = { ranks, bytes: 8 * ranks, ...(segmentBytes === undefined ? {} : { segmentBytes }) }
+      return (
+        predictUs('allreduce-ring-segmented', { model: 'hockney', latencyNs: 0, nsPerByte: 1 }, call) * 1000
+      )
+    }
+    for (const ranks of [2, 4, 7, 64]) {
+      const whole = us(ranks, 8)
+      // P pieces follow each other along P - 2 ranks, then go around once more; each takes the time of 8 bytes.
+      expect(whole).toBeCloseTo(8 * (2 * ranks - 2 + ranks - 1), 6)
+      expect([us(ranks), us(ranks, 8 * ranks), us(ranks, 9)]).toEqual([whole, whole, whole])
+      expect(us(ranks, 4)).toBeCloseTo(4 * (3 * ranks - 2) + 8 * (ranks - 1), 6)
+    }
+  })
+
   test('those of two ranks: no other number', () => {
     for (const id of ['allgather-two-proc', 'alltoall-two-proc'])
       expect(() => predictUs(id, grig, { ranks: 3, bytes: 8 })).toThrowError(

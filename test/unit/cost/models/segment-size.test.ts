@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../../src/cost/models/conversions.js'
-import { evaluate, smoothSizesOf } from '../../../../src/cost/models/formulas.js'
+import { evaluate, smoothSizesOf, uncutBytes } from '../../../../src/cost/models/formulas.js'
 import { modeledAlgorithmOf, modeledAlgorithms } from '../../../../src/cost/models/modeled-algorithms.js'
 import {
   leastBetween,
@@ -115,11 +115,13 @@ describe('closed forms are where the formula is least', () => {
       for (const ranks of [2, 3, 4, 7, 64, 500]) {
         const bytes = 2 ** 20
         const terms = termsOf(model)
-        const { time } = modeledAlgorithmOf(id)
-        const smooth = (at: number): number => evaluate(time, terms, smoothSizesOf(ranks, bytes, at))
+        const algorithm = modeledAlgorithmOf(id)
+        const uncut = uncutBytes(algorithm, ranks, bytes)
+        const smooth = (at: number): number =>
+          evaluate(algorithm.time, terms, smoothSizesOf(ranks, bytes, at))
         const points = Array.from({ length: 40 }, (_, i) => 2 ** (i / 2))
-        const least = smooth(leastBetween(points, 1, bytes, smooth))
-        const best = smooth(optimalSegmentBytes(id, model, { ranks, bytes }) ?? bytes)
+        const least = smooth(leastBetween(points, 1, uncut, smooth))
+        const best = smooth(optimalSegmentBytes(id, model, { ranks, bytes }) ?? uncut)
         expect([id, model.model, ranks, best / least < 1.01]).toEqual([id, model.model, ranks, true])
       }
     }
