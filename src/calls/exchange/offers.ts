@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { detachedError } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import { collectiveWord, frameKind, headerWord } from '../../messages/process/frames.js'
+import { collectiveWord, frameKind, headerWord, writeTotal } from '../../messages/process/frames.js'
 import {
   decodeLocation,
   encodeLocation,
@@ -9,7 +9,6 @@ import {
   type StagedCopy,
 } from '../../messages/process/staging.js'
 import type { Incoming, Outgoing, Transfers } from '../../messages/process/transfers.js'
-import { writeTotal } from './collective-frame.js'
 import { type AwaitedReceive, hand } from './exchange.js'
 
 /**

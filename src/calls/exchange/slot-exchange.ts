@@ -11,10 +11,14 @@ import {
   headerWord,
   offsetOf,
   totalOf,
+  transferMode,
+  transferWord,
+  transferWords,
+  writeTotal,
 } from '../../messages/process/frames.js'
+import type { ProcessPort } from '../../messages/process/process-port.js'
 import { MemoryWait } from '../../messages/process/progress.js'
 import { encodeSignature, type Signature } from '../signature.js'
-import { sendAtOnce } from './collective-frame.js'
 import { CollectiveTrace } from './collective-trace.js'
 import {
   type AwaitedReceive,
@@ -144,13 +148,38 @@ export class SlotExchange implements Exchange, WatchedCall {
     const process = this.#state.processes.processes.at(peer)
     const header = this.#header
     header[collectiveWord.step] = step
-    if (sendAtOnce(this.#state.runtime, process, header, payload)) {
+    if (this.#sendAtOnce(process, payload)) {
       sent?.()
       return
     }
     const offered = payload.length <= this.eagerLimitBytes ? copyOf(payload) : payload
     this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
     this.#offers.offer(process, header, offered, sent && (() => this.#attempt(sent)))
+  }
+
+  /**
+   * Sends a message at once, in as many frames as it needs, if its receiver can store it until it is wanted. That holds
+   * within the eager limit, and beyond it if an answer would take long. Returns false, with nothing done, if the message
+   * has to be offered.
+   */
+  #sendAtOnce(process: number, payload: Uint8Array): boolean {
+    const { runtime } = this.#state
+    const { fabric } = runtime
+    const total = payload.length
+    if (total > this.eagerLimitBytes) {
+      if (runtime.options.sendsAhead !== true || total > (fabric.ahead?.spaceFor(process) ?? 0)) return false
+    }
+    if (!this.#credit.take(process, total)) return false
+    const header = this.#header
+    let offset = 0
+    do {
+      const end = Math.min(total, offset + fabric.maxPayloadBytes)
+      header[collectiveWord.offset] = offset
+      writeTotal(header, total, offset)
+      runtime.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
+      offset = end
+    } while (offset < total)
+    return true
   }
 
   receive(peer: number, step: number): Promise<Uint8Array> {
@@ -404,6 +433,26 @@ export class SlotExchange implements Exchange, WatchedCall {
       message.decline(transfers)
     } else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
   }
+}
+
+/**
+ * Returns the charge of a message that is dropped instead of received, when its first frame arrives. It does so once
+ * per message, however many frames it has. An offer is declined.
+ */
+export function returnCharge(port: ProcessPort, src: number, header: Int32Array): void {
+  const { credit } = port
+  if (header[headerWord.kind] === frameKind.collectiveOffer) {
+    // The sender of an offer may hold a staged copy for this process.
+    const answer = new Int32Array(transferWords)
+    answer.set(header.subarray(0, transferWord.transferId))
+    answer[headerWord.kind] = frameKind.clearToSend
+    answer[transferWord.transferId] = header[collectiveWord.offset]
+    answer[transferWord.argument] = transferMode.discard
+    port.send(src, answer)
+    return
+  }
+  if (header[headerWord.kind] === frameKind.collective && offsetOf(header) === 0)
+    credit.consumed(src, totalOf(header))
 }
 
 /** A message of several frames that is not complete. */

@@ -5,9 +5,8 @@ import type { CallWatch, CommContext } from '../../messages/process/comm-context
 import { waitCharge } from '../../messages/process/credit.js'
 import { collectiveWord, frameKind, headerWord } from '../../messages/process/frames.js'
 import { hold, mayComplete } from '../../messages/process/progress.js'
-import { returnCharge } from '../exchange/collective-frame.js'
 import type { Exchange } from '../exchange/exchange.js'
-import type { ExchangeOwner, SlotExchange } from '../exchange/slot-exchange.js'
+import { type ExchangeOwner, returnCharge, type SlotExchange } from '../exchange/slot-exchange.js'
 import { sameSignature, sameWords } from '../signature.js'
 import {
   abortedCollective,
@@ -327,7 +326,7 @@ export class CollectiveEngine implements ExchangeOwner {
     }
     lane.joined(localIndex)
     const hostedIndex = state.hostedIndex(localIndex)
-    state.runtime.countCollective(hostedIndex)
+    state.runtime.hostedCounters.countCollective(hostedIndex)
     if (contribution !== undefined) {
       slot.contributions ??= new Array(this.#hosted)
       slot.contributions[localIndex] = contribution
@@ -376,8 +375,9 @@ export class CollectiveEngine implements ExchangeOwner {
       if (this.#revocation.unanswered === undefined) return quietRejection(mismatch)
     }
     lane.joinedTogether()
-    if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
-    else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
+    const { hostedCounters, hostedRanks } = state.runtime
+    if (this.#hosted === hostedRanks) hostedCounters.countCollectives()
+    else for (let i = 0; i < this.#hosted; i++) hostedCounters.countCollective(state.hostedIndex(i))
     slot.contributions = contributions as unknown[] | undefined
     slot.arrived = this.#hosted
     slot.isJoint = true

@@ -65,6 +65,7 @@ export class HostedCounters {
     for (let i = 0; i < this.#made.length; i++) this.#made[i].collectives++
   }
 
+  /** Counts a collective of one rank. */
   countCollective(index: number): void {
     const counters = this.#counters[index]
     if (counters === undefined) this.#uncounted[index]++

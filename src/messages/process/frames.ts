@@ -115,6 +115,16 @@ export function offsetOf(header: Int32Array): number {
   return (header[collectiveWord.offset] >>> 0) + (header[collectiveWord.high] & 0xffff) * 2 ** 32
 }
 
+/** Writes what {@link totalOf} and {@link offsetOf} read. */
+export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: number): void {
+  header[collectiveWord.total] = totalBytes
+  header[collectiveWord.high] = (high(totalBytes) << 16) | high(offsetBytes)
+}
+
+function high(sizeBytes: number): number {
+  return Math.floor(sizeBytes / 2 ** 32)
+}
+
 /**
  * Returns the payload bytes of the message that a frame begins, if its sender has taken credit for it (`Credit`);
  * otherwise -1.

@@ -1,7 +1,7 @@
 import type { OnlineProcess } from '../../tuning/online/online-process.js'
 import type { CheckedBuffers } from '../datatype/checked-buffers.js'
 import type { CallSites } from './call-sites.js'
-import type { ProcessCounters, RankCounters } from './counters.js'
+import type { HostedCounters, ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { Acknowledgements } from './failures.js'
 import type { FramePort } from './frame-port.js'
@@ -30,6 +30,7 @@ export interface ProcessPort extends FramePort {
   /** The flow control of payload, over all communicators. */
   readonly credit: Credit
   readonly processCounters: ProcessCounters
+  readonly hostedCounters: HostedCounters
   /** Memory for large values, retained from call to call. */
   readonly scratch: Scratch
   /** The arrays that short messages were sent from, and received into, lately. */
@@ -43,7 +44,4 @@ export interface ProcessPort extends FramePort {
   readonly acknowledgements: Acknowledgements
 
   rankCounters(worldRank: number): RankCounters
-  /** @param index hosted index: world rank minus the first world rank of this process */
-  countCollective(index: number): void
-  countCollectives(): void
 }

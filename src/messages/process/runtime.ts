@@ -75,8 +75,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly fresh: FreshMemory
   readonly acknowledgements = new Acknowledgements()
   readonly staging: Staging | undefined
+  readonly hostedCounters: HostedCounters
   protected readonly router: FrameRouter<C>
-  readonly #rankCounters: HostedCounters
   readonly #failures: Failures
   #lastCounter = 0
 
@@ -89,7 +89,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.hostedRanks = layout.firstRank[fabric.process + 1] - this.firstRank
     this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
     this.fresh = new FreshMemory(fabric.heap)
-    this.#rankCounters = new HostedCounters(this.hostedRanks)
+    this.hostedCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined
     const { matching } = options
@@ -146,15 +146,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   }
 
   rankCounters(worldRank: number): RankCounters {
-    return this.#rankCounters.of(worldRank - this.firstRank)
-  }
-
-  countCollective(index: number): void {
-    this.#rankCounters.countCollective(index)
-  }
-
-  countCollectives(): void {
-    this.#rankCounters.countCollectives()
+    return this.hostedCounters.of(worldRank - this.firstRank)
   }
 
   /**

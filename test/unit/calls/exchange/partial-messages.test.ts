@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { writeTotal } from '../../../../src/calls/exchange/collective-frame.js'
 import { PartialMessages } from '../../../../src/calls/exchange/slot-exchange.js'
-import { collectiveWord, collectiveWords } from '../../../../src/messages/process/frames.js'
+import { collectiveWord, collectiveWords, writeTotal } from '../../../../src/messages/process/frames.js'
 
 const totalBytes = 10
 
