@@ -18,7 +18,7 @@ export type {
   ValueOptions,
 } from '../calls/collectives/options.js'
 export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
-export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
+export type { MethodOptions, OrderOptions } from '../calls/plan/resolve.js'
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
 export type { CollectiveName } from '../calls/signature.js'
 export type { Gathered } from '../calls/values/placement.js'

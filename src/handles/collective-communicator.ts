@@ -1,5 +1,5 @@
 import * as collectives from '../calls/collectives/collectives.js'
-import { blocking } from '../calls/collectives/form.js'
+import { blocking, started } from '../calls/collectives/form.js'
 import { boundCall } from '../calls/collectives/inits.js'
 import type {
   ArrayOperation,
@@ -11,8 +11,7 @@ import type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../calls/collectives/options.js'
-import { started } from '../calls/collectives/started-form.js'
-import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
+import type { MethodOptions, OrderOptions } from '../calls/plan/resolve.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'

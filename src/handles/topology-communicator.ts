@@ -1,7 +1,6 @@
 import { promiseTry } from '../base/turn.js'
-import { blocking } from '../calls/collectives/form.js'
+import { blocking, started } from '../calls/collectives/form.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/collectives/options.js'
-import { started } from '../calls/collectives/started-form.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { CommState } from '../comm/comm-state.js'

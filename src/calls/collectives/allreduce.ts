@@ -5,7 +5,7 @@ import { misfit } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
-import type { Method } from '../plan/method.js'
+import type { Method } from '../plan/resolve.js'
 import { type BoundProgram, filled } from '../program/planned-call.js'
 import { SharedLanding } from '../values/deliver.js'
 import {

@@ -6,7 +6,7 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
-import type { Method } from '../plan/method.js'
+import type { Method } from '../plan/resolve.js'
 import { requireMethod, resolvePlanned } from '../plan/resolve.js'
 import {
   deliverAll,

@@ -1,6 +1,6 @@
 import { whenThere } from '../../base/turn.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import type { Method } from '../plan/method.js'
+import type { Method } from '../plan/resolve.js'
 import { requireMethod, resolvePlanned } from '../plan/resolve.js'
 import { type BoundProgram, type PlannedCall, runOnce } from '../program/planned-call.js'
 import { emptyStore } from '../program/run-program.js'

@@ -1,12 +1,19 @@
-import type { WaitOptions } from '../../base/abort.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import { gathered } from '../matching/collective-engine.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import { methodOf } from '../plan/method.js'
-import { blockOf, countsOf, type Layout, layoutOf, requireElements, requireRoot } from '../values/deliver.js'
+import { methodOf } from '../plan/resolve.js'
+import {
+  blockOf,
+  countsOf,
+  intoOf,
+  type Layout,
+  layoutOf,
+  requireElements,
+  requireRoot,
+} from '../values/deliver.js'
 import { countedBlocks, equalBlocks } from '../values/send-blocks.js'
 import { AllreduceCall } from './allreduce.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
@@ -17,7 +24,6 @@ import { gatherCall } from './gather.js'
 import {
   type BlocksOptions,
   callOptions,
-  intoOf,
   type MovementOptions,
   type ReductionOptions,
   type ValueOptions,
@@ -33,17 +39,6 @@ import { repeated } from './together.js'
 // The methods of a communicator run these functions before a rank joins the collective, in every form. A rank with
 // invalid arguments fails here, without joining.
 
-/** Starts a call after checking the names of its options. */
-function attempt<R>(
-  form: Form<R>,
-  comm: Handle,
-  name: keyof typeof callOptions,
-  options: WaitOptions | undefined,
-  start: (seat: Seat<CollectiveContext>) => R,
-): R {
-  return form.attempt(comm, name, callOptions[name], options, start)
-}
-
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
   if (repeated !== undefined && form === blocking && options === undefined && repeated.takeBarrier(comm))
     return gathered as R
@@ -54,7 +49,7 @@ export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions):
 // captures.
 
 function startBarrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
-  return attempt(form, comm, 'barrier', options, (seat) => {
+  return form.attempt(comm, 'barrier', callOptions.barrier, options, (seat) => {
     const { state } = seat
     return form.join(seat, barrierOf(state, methodOf('barrier', options, state)), undefined, options)
   })
@@ -67,7 +62,7 @@ export function bcast<R>(
   root: number,
   options?: MovementOptions,
 ): R {
-  return attempt(form, comm, 'bcast', options, (seat) => {
+  return form.attempt(comm, 'bcast', callOptions.bcast, options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -86,7 +81,7 @@ export function reduce<R>(
   root: number,
   options?: ReductionOptions,
 ): R {
-  return attempt(form, comm, 'reduce', options, (seat) => {
+  return form.attempt(comm, 'reduce', callOptions.reduce, options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const received = rank === root ? options : undefined
@@ -117,7 +112,7 @@ function startAllreduce<R>(
   op: unknown,
   options?: ReductionOptions,
 ): R {
-  return attempt(form, comm, 'allreduce', options, (seat) => {
+  return form.attempt(comm, 'allreduce', callOptions.allreduce, options, (seat) => {
     const again = joinAgain(form, seat, 'allreduce', undefined, data, op, options, options)
     if (again !== undefined) return again
     const { state } = seat
@@ -137,7 +132,7 @@ export function scatter<R>(
   root: number,
   options?: MovementOptions & { readonly displs?: ArrayLike<number> },
 ): R {
-  return attempt(form, comm, name, options, (seat) => {
+  return form.attempt(comm, name, callOptions[name], options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -163,7 +158,7 @@ export function alltoall<R>(
   sendCounts: ArrayLike<number> | null,
   options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
 ): R {
-  return attempt(form, comm, name, options, (seat) => {
+  return form.attempt(comm, name, callOptions[name], options, (seat) => {
     const { state } = seat
     const layout = arrayLayout(name, options, state.size)
     const blocks =
@@ -184,7 +179,7 @@ export function reduceScatter<R>(
   op: unknown,
   options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
 ): R {
-  return attempt(form, comm, 'reduceScatter', options, (seat) => {
+  return form.attempt(comm, 'reduceScatter', callOptions.reduceScatter, options, (seat) => {
     const { state } = seat
     const again = joinAgain(form, seat, 'reduceScatter', undefined, data, op, options, options)
     if (again !== undefined) return again
@@ -230,7 +225,7 @@ export function scan<R>(
   op: unknown,
   options?: ReductionOptions,
 ): R {
-  return attempt(form, comm, name, options, (seat) => {
+  return form.attempt(comm, name, callOptions[name], options, (seat) => {
     const { state } = seat
     const again = joinAgain(form, seat, name, undefined, data, op, options, options)
     if (again !== undefined) return again
@@ -249,7 +244,7 @@ export function gather<R>(
   root: number | null,
   options?: BlocksOptions,
 ): R {
-  return attempt(form, comm, name, options, (seat) => {
+  return form.attempt(comm, name, callOptions[name], options, (seat) => {
     const { state, rank } = seat
     const isRooted = name === 'gather' || name === 'gatherv'
     if (isRooted) requireRoot(root, state.size)

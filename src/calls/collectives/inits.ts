@@ -1,10 +1,11 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import { methodOptionNames, orderOptionNames, requireInitOptions } from '../plan/method.js'
+import { methodOptionNames, orderOptionNames } from '../plan/resolve.js'
 import type { PersistentRequest } from '../program/persistent-request.js'
 import { boundRequest, plannedStart } from '../program/persistent-request.js'
 import type { BoundStart, PlannedCall } from '../program/planned-call.js'
@@ -102,7 +103,7 @@ export function boundCall<O extends object>(
   const rule: InitRule = rules[name]
   const send = 'send' in buffers ? elementsOf(name, buffers.send) : undefined
   const into = 'recv' in buffers ? elementsOf(name, buffers.recv) : undefined
-  requireInitOptions(name, options, rule.options)
+  if (options !== undefined) requireKnownOptions(name, options, rule.options)
   const given = { ...options } as O
   if (send !== undefined && into !== undefined) {
     const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given, name), into)

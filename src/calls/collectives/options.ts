@@ -2,9 +2,13 @@ import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { SameElements, TypedArray } from '../../messages/datatype/elements.js'
 import type { ElementOperation, Operation } from '../../messages/datatype/operation.js'
-import { requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import type { StridedView } from '../../messages/datatype/strided-view.js'
-import { type MethodOptions, methodOptionNames, type OrderOptions, orderOptionNames } from '../plan/method.js'
+import {
+  type MethodOptions,
+  methodOptionNames,
+  type OrderOptions,
+  orderOptionNames,
+} from '../plan/resolve.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */
 export type Elements<T extends TypedArray> = T | StridedView<T>
@@ -67,9 +71,3 @@ export const callOptions = {
   scan: reductionOptions,
   exscan: reductionOptions,
 } satisfies Readonly<Record<string, OptionTable<WaitOptions>>>
-
-/** @throws ERR_TYPE unless `into` is a buffer that results can fill */
-export function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
-  if (options?.into !== undefined) requireReceiveBuffer(options.into)
-  return options?.into
-}

@@ -1,7 +1,7 @@
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
-import type { Method } from '../plan/method.js'
+import type { Method } from '../plan/resolve.js'
 import { SharedLanding } from '../values/deliver.js'
 import { localIndexOf } from '../values/placement.js'
 import {

@@ -9,9 +9,15 @@ import { onlineCollectives } from '../../tuning/online/online-process.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { type CollectiveCall, failAllRanks } from '../matching/collective-call.js'
 import type { CollectiveContext, CollectivePlan, Resolution, Unplanned } from '../plan/collective-plan.js'
-import { isMethod, type Method, type OrderOptions, requiredOrder } from '../plan/method.js'
 import { isUnplaced } from '../plan/participants.js'
-import { isRefusal, resolve } from '../plan/resolve.js'
+import {
+  isMethod,
+  isRefusal,
+  type Method,
+  type OrderOptions,
+  requiredOrder,
+  resolve,
+} from '../plan/resolve.js'
 import type { Signature } from '../signature.js'
 import {
   doubleOf,

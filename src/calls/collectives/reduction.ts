@@ -27,11 +27,10 @@ import { copyOf, type Exchange } from '../exchange/exchange.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { ProgramStore } from '../program/run-program.js'
 import type { CollectiveName, Signature } from '../signature.js'
-import { type Combiner, combinerOf } from '../values/combiner.js'
-import { deliverData, packedElements } from '../values/deliver.js'
+import { deliverData, intoOf, packedElements } from '../values/deliver.js'
 import { ElementStore, type LengthOf } from '../values/element-store.js'
-import { foldRanks, type Leaves, NumberFold } from '../values/fold.js'
-import { type IntoOptions, intoOf } from './options.js'
+import { type Combiner, combinerOf, foldRanks, type Leaves, NumberFold } from '../values/fold.js'
+import type { IntoOptions } from './options.js'
 
 /**
  * The contribution of one rank: its elements, or the bytes of its value. Ranks without `into` pass the array itself.

@@ -2,7 +2,7 @@ import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
-import type { Method } from '../plan/method.js'
+import type { Method } from '../plan/resolve.js'
 import { appendPrefixes, type Before, nodeValues } from '../values/fold.js'
 import {
   deliverResult,

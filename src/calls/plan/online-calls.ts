@@ -19,7 +19,7 @@ import {
 } from '../../tuning/online/online-process.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { Exchange } from '../exchange/exchange.js'
-import { serves } from './method.js'
+import { serves } from './participants.js'
 import { readySetting, type ServableSetting, type TunedLeaf } from './tuned-calls.js'
 
 /** The calls that make communicators. The new communicator gets a part of the calls that are left. */

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { indexIn, rangeAt } from '../../base/search.js'
-import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
 import { treePath } from '../../collective/patterns/rank-tree.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
@@ -46,6 +46,12 @@ export function participantsFor(
   if (required === 'any' && !isScan) return 'processes'
   if (isAlongPath === true) return 'path'
   return required === 'tree' ? 'pieces' : 'runs'
+}
+
+/** Tells whether an algorithm combines in the required order. */
+export function serves(algorithm: Algorithm, shape: Shape, required: CombinationOrder): boolean {
+  const order = algorithm.order?.(shape) ?? 'any'
+  return required === 'any' || order === 'tree' || order === required
 }
 
 /** Tells whether a reduction by an algorithm can be planned while the locations of the ranks are not known. */

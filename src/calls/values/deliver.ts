@@ -1,7 +1,13 @@
 import { bytesOf, overlap } from '../../base/bytes.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
-import { type Landing, landing, misfit, payloadOf } from '../../messages/datatype/payload.js'
+import {
+  type Landing,
+  landing,
+  misfit,
+  payloadOf,
+  requireReceiveBuffer,
+} from '../../messages/datatype/payload.js'
 import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../messages/datatype/strided-view.js'
 import { decodeValue } from '../../messages/datatype/value-reader.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
@@ -210,6 +216,12 @@ export function layoutOf(
     counts: counts === undefined ? undefined : countsOf(`${name}: counts`, counts, size, per),
     displs: displs === undefined ? undefined : countsOf(`${name}: displs`, displs, size, per),
   }
+}
+
+/** @throws ERR_TYPE unless `into` is a buffer that results can fill */
+export function intoOf(options: Pick<LayoutOptions, 'into'> | undefined): TypedArray | undefined {
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return options?.into
 }
 
 /** @throws ERR_RANK */

@@ -11,7 +11,7 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import { noBytes } from '../exchange/exchange.js'
 import type { ProgramStore } from '../program/run-program.js'
-import { type Combiner, combinerOf } from './combiner.js'
+import { type Combiner, combinerOf } from './fold.js'
 import {
   checkTotal,
   copyWords,

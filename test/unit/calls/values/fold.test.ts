@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { combinerOf } from '../../../../src/calls/values/combiner.js'
-import { foldRanks, NumberFold } from '../../../../src/calls/values/fold.js'
+import { combinerOf, foldRanks, NumberFold } from '../../../../src/calls/values/fold.js'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
 import { readyNumberOperation } from '../../../../src/messages/datatype/operation.js'
 

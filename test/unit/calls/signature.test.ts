@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest'
-import { type ChosenMethod, methodName } from '../../../src/calls/method-names.js'
 import type { CollectiveName } from '../../../src/calls/signature.js'
-import { describeWords, encodeSignature } from '../../../src/calls/signature.js'
+import {
+  type ChosenMethod,
+  describeWords,
+  encodeSignature,
+  methodName,
+} from '../../../src/calls/signature.js'
 import { signatureWords } from '../../../src/messages/process/frames.js'
 
 /** What another process is told of a call. */
