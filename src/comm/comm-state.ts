@@ -1,4 +1,4 @@
-import { returnCharge } from '../calls/exchange/slot-exchange.js'
+import { returnCharge } from '../calls/exchange/frame-exchange.js'
 import { CollectiveEngine } from '../calls/matching/collective-engine.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { OnlineCalls } from '../calls/plan/online-calls.js'

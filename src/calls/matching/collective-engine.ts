@@ -6,7 +6,7 @@ import { waitCharge } from '../../messages/process/credit.js'
 import { collectiveWord, frameKind, headerWord } from '../../messages/process/frames.js'
 import { hold, mayComplete } from '../../messages/process/progress.js'
 import type { Exchange } from '../exchange/exchange.js'
-import { type ExchangeOwner, returnCharge, type SlotExchange } from '../exchange/slot-exchange.js'
+import { type ExchangeOwner, type FrameExchange, returnCharge } from '../exchange/frame-exchange.js'
 import { sameSignature, sameWords } from '../signature.js'
 import {
   abortedCollective,
@@ -501,13 +501,13 @@ export class CollectiveEngine implements ExchangeOwner {
     return true
   }
 
-  finished(exchange: SlotExchange, results: readonly unknown[]): void {
+  finished(exchange: FrameExchange, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
     const lane = this.#lane(exchange.lane)
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
-  failed(exchange: SlotExchange, error: unknown): void {
+  failed(exchange: FrameExchange, error: unknown): void {
     if (this.#failed === undefined) this.#runFailed(this.#lane(exchange.lane).slot(exchange.seq), error)
   }
 

@@ -2,7 +2,7 @@ import { NumberMap } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
 import type { CallSite } from '../../messages/process/call-sites.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import { type ExchangeOwner, SlotExchange } from '../exchange/slot-exchange.js'
+import { type ExchangeOwner, FrameExchange } from '../exchange/frame-exchange.js'
 import type { Signature } from '../signature.js'
 import { type AnyCall, failureFrom, RankFailure } from './collective-call.js'
 
@@ -23,7 +23,7 @@ export class Lane {
   /** The call of the collective that was opened last. */
   lastCall: AnyCall | undefined
   /** The exchange of a completed collective, reused by the next one. */
-  spareExchange: SlotExchange | undefined
+  spareExchange: FrameExchange | undefined
   /** The slot of a completed collective whose ranks joined together, reused by the next one. */
   spareSlot: Slot | undefined
   readonly #state: CommContext
@@ -89,7 +89,7 @@ export class Lane {
   }
 
   /** Returns the exchange of a slot, which is made when a frame arrives or the collective runs. */
-  exchange(slot: Slot): SlotExchange {
+  exchange(slot: Slot): FrameExchange {
     if (slot.exchange === undefined) {
       slot.exchange = this.spareExchange ?? this.newExchange()
       this.spareExchange = undefined
@@ -99,9 +99,9 @@ export class Lane {
     return slot.exchange
   }
 
-  /** @param pieceBytes as of {@link SlotExchange} */
-  newExchange(pieceBytes?: number): SlotExchange {
-    return new SlotExchange(this.#state, this.#owner, this.id, pieceBytes)
+  /** @param pieceBytes as of {@link FrameExchange} */
+  newExchange(pieceBytes?: number): FrameExchange {
+    return new FrameExchange(this.#state, this.#owner, this.id, pieceBytes)
   }
 
   hasCompleted(seq: number): boolean {
@@ -152,7 +152,7 @@ export class Lane {
 export class Slot {
   seq: number
   /** Made when a frame arrives or the collective runs. */
-  exchange: SlotExchange | undefined
+  exchange: FrameExchange | undefined
   /** The headers of frames that arrived before any local rank joined: one per process. */
   early: Map<number, Int32Array> | undefined
   /**

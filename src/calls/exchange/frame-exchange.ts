@@ -38,8 +38,8 @@ const takeNothing: Take = () => {}
 
 /** Receives notice when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
-  finished(exchange: SlotExchange, results: readonly unknown[]): void
-  failed(exchange: SlotExchange, error: unknown): void
+  finished(exchange: FrameExchange, results: readonly unknown[]): void
+  failed(exchange: FrameExchange, error: unknown): void
 }
 
 /**
@@ -49,7 +49,7 @@ export interface ExchangeOwner {
  * Eager messages have been charged to their sender's credit. The credit is returned exactly once: when the algorithm
  * takes the message, or when the message is dropped.
  */
-export class SlotExchange implements Exchange, WatchedCall {
+export class FrameExchange implements Exchange, WatchedCall {
   readonly me: number
   readonly count: number
   readonly eagerLimitBytes: number
