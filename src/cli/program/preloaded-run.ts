@@ -23,6 +23,8 @@ interface Preloading {
   readonly libraries: readonly string[]
   /** Further variables of the processes' environment. */
   readonly variables: Readonly<Record<string, string>>
+  /** An open file that is the program's standard input; default: that of this process. */
+  readonly input?: number
   /** Makes the libraries. A signal that arrives meanwhile ends the command before the program starts. */
   prepare?(): void
   /** Where the program's standard output goes: to that of this process, to its standard error, nowhere, or to a file. */
@@ -39,7 +41,7 @@ interface Preloading {
  */
 export async function runPreloaded(
   command: readonly string[],
-  { libraries, variables, prepare, output, ifItFails }: Preloading,
+  { libraries, variables, input, prepare, output, ifItFails }: Preloading,
 ): Promise<void> {
   const words = withVariables(command, { LD_PRELOAD: preloadList(libraries), ...variables })
   let launcher: ChildProcess | undefined
@@ -49,7 +51,7 @@ export async function runPreloaded(
       await signalsOfCompiler()
     }
     if (heard.length > 0) return
-    const stdio: StdioOptions = ['inherit', output === 'stderr' ? 2 : output, 'inherit']
+    const stdio: StdioOptions = [input ?? 'inherit', output === 'stderr' ? 2 : output, 'inherit']
     launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
     await hasEnded(launcher, words[0], ifItFails)
   }

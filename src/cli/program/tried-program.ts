@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type PreparedChange, type ProgramRuns, timeIsOver } from '../../advise/advice.js'
@@ -256,24 +256,23 @@ export class TriedProgram {
       how.prepare?.()
       begunMs = performance.now()
     }
-    const ended = () => {
+    const ifItFails = () => (isFirst ? 'so it has no profile' : 'which it did not in the first run')
+    const [first, other] = ['first.out', 'other.out'].map((name) => join(folder, name))
+    const input = inputFromItsStart()
+    const file = compare === null ? null : openSync(isFirst ? first : other, 'w')
+    try {
+      const into = file ?? (isFirst ? output : 'ignore')
+      await runPreloaded(command, {
+        ...how,
+        ...(input === null ? {} : { input }),
+        ...{ prepare, output: into, ifItFails },
+      })
       const { ms, runs } = this.#finished
       this.#finished = { ms: ms + performance.now() - begunMs, runs: runs + 1 }
-    }
-    const ifItFails = () => (isFirst ? 'so it has no profile' : 'which it did not in the first run')
-    if (compare === null) {
-      await runPreloaded(command, { ...how, prepare, output: isFirst ? output : 'ignore', ifItFails })
-      return ended()
-    }
-    const [first, other] = ['first.out', 'other.out'].map((name) => join(folder, name))
-    const file = openSync(isFirst ? first : other, 'w')
-    try {
-      await runPreloaded(command, { ...how, prepare, output: file, ifItFails })
-      ended()
     } finally {
-      closeSync(file)
+      for (const opened of [input, file]) if (opened !== null) closeSync(opened)
     }
-    if (!isFirst) requireEqual(compare, first, other)
+    if (compare !== null && !isFirst) requireEqual(compare, first, other)
   }
 
   #command(changes: readonly ChangeName[], folder: string): readonly string[] {
@@ -293,6 +292,18 @@ function shimWords(changes: readonly ChangeName[], folder: string): { RANKWEAVE_
   return changes.includes('collective settings')
     ? { RANKWEAVE_SHIM: `tune:${join(folder, fileOfChange.settings)}` }
     : {}
+}
+
+/**
+ * Opens the file that is standard input once more, so that each run reads it from its start. Returns null for a terminal
+ * or a pipe, which only the first run can read.
+ */
+function inputFromItsStart(): number | null {
+  try {
+    return fstatSync(0).isFile() ? openSync('/dev/stdin', 'r') : null
+  } catch {
+    return null
+  }
 }
 
 /** @throws ERR_SHIM unless the command that compares outputs ends with exit code 0 */

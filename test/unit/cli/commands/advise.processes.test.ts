@@ -15,7 +15,7 @@ import { advised } from '../../../../src/advise/advice.js'
 import { TriedProgram } from '../../../../src/cli/program/tried-program.js'
 import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
 import { cli } from '../run-cli.js'
-import { spawnCli } from '../spawn-cli.js'
+import { command, spawnCli } from '../spawn-cli.js'
 
 const format = '"format":"rankweave-profile-1"'
 
@@ -127,6 +127,16 @@ describe('rankweave advise', () => {
     const noTime = await cli('advise', '--minutes', '0', '--', 'mpirun', './program')
     expect(noTime).toMatchObject({ exitCode: 2 })
     expect(noTime.stderr).toContain('--minutes: expected a number from 0.1 to 1440, got "0"')
+  })
+
+  it('gives each run the whole file that is its standard input', async () => {
+    const input = join(folder, 'input')
+    writeFileSync(input, 'a line\n')
+    const launcher = launcherThat({ rest: 'cat >> "$0.read"' })
+    const fromFile = ['sh', '-c', `exec "$@" < ${input}`, 'sh', ...command]
+    const words = ['advise', '--pairs', '1', '--mpicc', join(folder, 'mpicc'), '--', launcher, './program']
+    await spawnCli(words, { cwd: folder, command: fromFile })
+    expect(readFileSync(`${launcher}.read`, 'utf8')).toBe('a line\n'.repeat(3))
   })
 
   it('ends where a run fails, or prints other results', async () => {
