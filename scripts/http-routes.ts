@@ -3,10 +3,11 @@ import {
   exportQuery,
   jobInfo,
   listQuery,
-  planInfo,
+  planAnswer,
   planList,
   planRequest,
   planViewQuery,
+  rankProgram,
   scheduleQuery,
   simulationQuery,
   topologyInfo,
@@ -57,8 +58,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'POST', also: 'PUT', path: '/v1/topologies', statuses: [201, 200], answer: topologyInfo },
-    summary:
-      'Uploads a topology: 201, or 200 where it is there, by whatever format it came. `PUT` does the same.',
+    summary: 'Uploads a topology: 201, or 200 if it is there, in whatever format. `PUT` does the same.',
     query: topologyQuery,
     body: 'bytes',
   },
@@ -74,13 +74,13 @@ export const httpRoutes: readonly HttpRoute[] = [
   {
     ...{ method: 'GET', path: '/v1/topologies/:topology/view', statuses: [200], answer: json },
     summary:
-      'What pictures of a topology show: `statistics`, `degrees`, `graph`, `adjacency`, and the `neighborhood` of `rank`.',
+      'What pictures of a topology show, for the page; fields may change: `statistics`, `degrees`, `graph`, `adjacency`, and the `neighborhood` of `rank`.',
     query: topologyViewQuery,
   },
   {
     ...{ method: 'POST', path: '/v1/plans', statuses: [202, 200], body: planRequest, answer: jobInfo },
     summary:
-      'Requests a plan: the job that makes it, 200 when it is done. Equal requests share one job and one plan. What the service cannot plan ends with a job that failed, or with an error at once.',
+      'Requests a plan: the job that makes it, 200 when it is done. An impossible plan is an error, at once or of the job.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans', statuses: [200], answer: planList },
@@ -88,12 +88,12 @@ export const httpRoutes: readonly HttpRoute[] = [
     query: listQuery,
   },
   {
-    ...{ method: 'GET', path: '/v1/plans/:plan', statuses: [200], answer: planInfo },
+    ...{ method: 'GET', path: '/v1/plans/:plan', statuses: [200], answer: planAnswer },
     summary: 'The request of a plan, and its statistics.',
   },
   {
     ...{ method: 'DELETE', path: '/v1/plans/:plan', statuses: [204] },
-    summary: 'Removes a plan, and with it its job. When it is requested again it is made again.',
+    summary: 'Removes a plan and its job.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/schedule', statuses: [200], query: scheduleQuery },
@@ -102,30 +102,29 @@ export const httpRoutes: readonly HttpRoute[] = [
     answer: 'application/x-ndjson',
   },
   {
-    ...{ method: 'GET', path: '/v1/plans/:plan/ranks/:rank', statuses: [200], answer: json },
-    summary:
-      'The `operations` of one `rank`, in order: `phase`, `kind`, `peer`, `tag`, `blocks`, and `after`, the phase that it waits for.',
+    ...{ method: 'GET', path: '/v1/plans/:plan/ranks/:rank', statuses: [200], answer: rankProgram },
+    summary: 'What one rank executes.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/mapping', statuses: [200], answer: json },
     summary:
-      'Of a plan with `map`, the mapping as `rankweave map` writes it: rank `slotOf[v]` is vertex v, and `cost` is that of `objective`. 404 where rank v is vertex v, and without the topology.',
+      'Of a plan with `map`, the mapping as `rankweave map` writes it: rank `slotOf[v]` is vertex v. 404 if rank v is vertex v, or the topology was removed.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/simulation', statuses: [200], answer: json },
     summary:
-      'What `rankweave simulate --json` prints: `timeUs`, `waitUs`, `messages` and `bytes` by level, `criticalPath`.',
+      'What `rankweave simulate --json` prints: `timeUs` until the last rank is done, `waitUs` of ranks, `messages` and `bytes` by level, `criticalPath` and the number of its steps, `pathSteps`.',
     query: simulationQuery,
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/export', statuses: [200], answer: 'text/plain' },
-    summary: 'A C program for MPI, or GOAL text, which needs `bytes`.',
+    summary: 'A C program for MPI, or the input of LogGOPSim (`goal`), which needs `bytes`.',
     query: exportQuery,
   },
   {
     ...{ method: 'GET', path: '/v1/plans/:plan/view', statuses: [200], answer: json },
     summary:
-      'What pictures of a plan show: `statistics`, `traffic`, `messages` per rank, `groups`; with a machine `simulation` and speedup by block length, `sizes`.',
+      'What pictures of a plan show, for the page; fields may change: `statistics`, `traffic`, `messages` per rank, `groups`; with a machine `simulation` and speedup by block length, `sizes`.',
     query: planViewQuery,
   },
   {
@@ -139,8 +138,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'GET', path: '/v1/jobs/:job/events', statuses: [200], answer: 'text/event-stream' },
-    summary:
-      'Its state now and at every change, each as `data: ` and the JSON of a job; the stream ends with the last.',
+    summary: 'Its state now and at every change, until it has ended, each as `data: ` and the JSON of a job.',
   },
   {
     ...{ method: 'DELETE', path: '/v1/jobs/:job', statuses: [200], answer: jobInfo },
@@ -153,13 +151,12 @@ export const httpRoutes: readonly HttpRoute[] = [
   },
   {
     ...{ method: 'POST', path: '/v1/rendezvous/worlds', statuses: [201], body: mountedWorldRequest },
-    summary:
-      'Opens a world of programs, which `rankweave join` joins by the WebSocket `/v1/rendezvous` with its token.',
+    summary: 'Opens a world of programs, for `rankweave join` at the WebSocket `/v1/rendezvous`.',
     answer: openedWorld,
   },
   {
     ...{ method: 'GET', path: '/v1/rendezvous/worlds', statuses: [200], answer: mountedWorldList },
-    summary: 'The worlds of programs of the tenant, the last of those that have ended included.',
+    summary: 'The worlds of programs of the tenant, and the last that have ended.',
   },
   {
     ...{ method: 'GET', path: '/v1/rendezvous/worlds/:world', statuses: [200], answer: mountedWorldInfo },

@@ -3,7 +3,7 @@
 export interface JsonSchema {
   /** Of what has its own table: its heading. */
   readonly title?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
@@ -40,11 +40,12 @@ function typeText(schema: JsonSchema): string {
   }
   if (type === 'integer' || type === 'number') {
     const { minimum, maximum } = schema
+    if (type === 'integer' && minimum === 0 && !(maximum! < Number.MAX_SAFE_INTEGER)) return 'count'
     const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
     const from = minimum === undefined || minimum <= -Number.MAX_SAFE_INTEGER ? '' : ` from ${minimum}`
     return `${type}${from}${isBounded ? ` to ${maximum}` : ''}`
   }
-  return type ?? 'any'
+  return Array.isArray(type) ? type.join(' or ') : ((type as string | undefined) ?? 'any')
 }
 
 function describeText({ description, anyOf }: JsonSchema): string {
@@ -104,12 +105,11 @@ export function tableText(head: readonly string[], rows: readonly (readonly unkn
   return [line(head), line(head.map(() => '---')).replaceAll(' ', ''), ...rows.map(line)].join('\n')
 }
 
-/** @param meanings by the names of the limits; default: the table says none */
-export const limitsText = (limits: object, meanings?: Readonly<Record<string, string>>) =>
-  tableText(
-    ['limit', 'default', ...(meanings === undefined ? [] : ['meaning'])],
-    Object.entries(limits).map(([name, value]) => [
-      ...[`\`${name}\``, (value as number).toLocaleString('en-US')],
-      ...(meanings === undefined ? [] : [meanings[name]]),
-    ]),
-  )
+/** A line per limit with its default. @param meanings by the names of the limits; default: the list says none */
+export const limitsText = (limits: object, meanings: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(limits)
+    .map(([name, value]) => {
+      const meaning = meanings[name] === undefined ? '' : `: ${meanings[name]}`
+      return `- \`${name}\` (${(value as number).toLocaleString('en-US')})${meaning}`
+    })
+    .join('\n')

@@ -3,6 +3,7 @@
 // test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
 import type { NamedOptions } from '../src/base/option.js'
+import { planStatistics } from '../src/client/protocol/http.js'
 import {
   defaultServiceLimits,
   defaultWorldServiceLimits,
@@ -124,6 +125,7 @@ export const serviceTables: Readonly<Record<string, () => string>> = {
   'requests of members': requestsText,
   'events of worlds': eventsText,
   'requests over HTTP': routesText,
+  statistics: () => fieldLines(asAnswered(planStatistics)).join('\n'),
   'limits of the service': () => limitsText(defaultServiceLimits, meaningsOf(serviceLimits)),
   'parts of messages': partsText,
   'close codes of members': closeCodesText,

@@ -80,12 +80,12 @@ async def main(url, token):
 
 
 if __name__ == "__main__":
-    given = None
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], encoding="utf-8") as file:
-            given = next(line.strip() for line in file if line.strip() and not line.startswith("#"))
     url = sys.argv[1] if len(sys.argv) > 1 else "ws://127.0.0.1:7878/v1/worlds"
+    given = None
     try:
+        if len(sys.argv) > 2:
+            with open(sys.argv[2], encoding="utf-8") as file:
+                given = next(line.strip() for line in file if line.strip() and not line.startswith("#"))
         asyncio.run(main(url, given))
     except (OSError, CallError, websockets.WebSocketException) as error:
         # No service there, a URL of another kind, or a token that the service refuses.

@@ -34,7 +34,7 @@ export const topologyQuery = z.strictObject({
     .regex(/^\d{1,8}$/, 'a number of at most 8 digits')
     .transform(Number)
     .optional()
-    .describe('of a matrix: its rows are distributed over so many ranks. Default: one per row'),
+    .describe('over which rows of a matrix are distributed. Default: one per row'),
 })
 
 export const topologyInfo = z.strictObject({
@@ -91,8 +91,11 @@ export const jobInfo = z.strictObject({
   plan: planId,
   topology: topologyId,
   state: z.enum(jobStates),
-  progress: z.strictObject({ step: z.string(), done: count, total: count.nullable() }).nullable(),
-  error: serviceError.nullable(),
+  progress: z
+    .strictObject({ step: z.string(), done: count, total: count.nullable() })
+    .nullable()
+    .describe('`step` in words, `done` of `total`, null if unknown; null unless it runs'),
+  error: serviceError.nullable().describe('why it failed: `code`, `message`'),
   createdAt: time,
 })
 
@@ -105,15 +108,108 @@ export const planInfo = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('of the schedule, version 2'),
-  statistics: z
-    .record(z.string(), z.unknown())
-    .describe('what `rankweave plan --json` prints; `verified` is always true'),
+  statistics: z.record(z.string(), z.unknown()).describe('as `rankweave plan --json` prints them'),
+})
+
+const object = z.record(z.string(), z.unknown())
+const word = z.string()
+const numberOrNull = z.number().nullable()
+const ranksOf = z.array(count)
+
+/** The statistics of a plan that this version makes; records of other versions may have others. */
+export const planStatistics = z
+  .strictObject({
+    topology: word,
+    ranks: count,
+    strategy: word.describe('kind of the planned strategy, with `parameters`'),
+    parameters: object,
+    messages: z
+      .strictObject({
+        direct: count,
+        planned: count,
+        meanPerRank: z.number(),
+        maxPerRank: count,
+        interNode: count.nullable(),
+      })
+      .describe(
+        '`planned`, with `meanPerRank`, `maxPerRank` and, on a machine, `interNode`; `direct`: of direct sends',
+      ),
+    volumeBlocks: count.describe('blocks sent, once per message that carries them'),
+    direct: object.describe(
+      'the same of direct sends: `meanPerRank`, `maxPerRank`, `interNode`, `volumeBlocks`',
+    ),
+    planMs: z.number().describe('measured planning time'),
+    remark: word.nullable().describe('why to doubt the plan, such as more messages than direct sends'),
+    verified: z.literal(true),
+    machine: word.nullable(),
+    mapping: object.optional().describe('with `map`: costs `before` and `after`; `isMapped`'),
+    mode: word.nullable().describe('of friend groups, as `k`, `theta`, `groups`, `steps` and `matching`'),
+    k: numberOrNull,
+    theta: numberOrNull,
+    groups: count,
+    steps: count,
+    matching: object.nullable(),
+    bytesPerBlock: count.optional().describe('only of `auto`, as all below: that it chose for'),
+    chosen: word.optional().describe('text of the strategy'),
+    considered: count.optional().describe('candidates whose time was estimated'),
+    alternatives: z
+      .array(object)
+      .optional()
+      .describe(
+        'simulated ones by `timeUs`; `breakEvenStarts`: calls after which planning has paid, null: never; an upper bound where `breakEvenIsAtMost`',
+      ),
+    notSimulated: z
+      .array(z.strictObject({ strategy: word, atLeastUs: z.number(), because: word }))
+      .optional()
+      .describe(
+        'candidates left out: `atLeastUs` bounds their time; `because` of this bound (`slower`), of `auto:budget` (`budget`), or of too many `moves` of blocks or searches for `friends`',
+      ),
+    ordinaryAllgather: object.nullable().optional().describe('fastest allgather to all ranks, simulated'),
+    profile: word.optional().describe('whose costs the times use'),
+    origins: object.optional().describe('which figures are simulated, measured or derived'),
+  })
+  .meta({ title: 'statistics' })
+
+/** The answer about a plan that this version makes. */
+export const planAnswer = planInfo.extend({ statistics: planStatistics })
+
+/** The part of a plan that one rank executes. */
+export const rankProgram = z.strictObject({
+  rank: count,
+  out: ranksOf.optional().describe('destinations'),
+  in: ranksOf.optional().describe('sources'),
+  own: ranksOf.describe('blocks in the own places'),
+  slots: z.array(z.unknown()).describe('what the slots, the receive buffer, must hold at the end'),
+  staging: count.describe('temporary places'),
+  phases: z
+    .array(object)
+    .describe('what to execute, as in the rank line of the schedule format'),
+  operations: z
+    .array(
+      z.strictObject({
+        phase: count,
+        kind: z.enum(['send', 'receive', 'copy', 'combine']),
+        peer: count.nullable(),
+        tag: count.nullable(),
+        after: count.nullable(),
+        blocks: z.array(z.int()),
+      }),
+    )
+    .describe(
+      'the same as a list without places: `phase`, `kind` (`send`, `receive`, `copy`, `combine`), `peer`, `tag`, `after` (the phase that it waits for), `blocks` (-1 - p: a partial result of part p)',
+    ),
 })
 
 export const errorAnswerSchema = z.strictObject({ error: serviceError })
 const next = z.string().nullable().describe('`after` of the next page; null on the last one')
-export const topologyList = z.strictObject({ topologies: z.array(topologyInfo), next })
-export const planList = z.strictObject({ plans: z.array(planInfo), next })
+export const topologyList = z.strictObject({
+  topologies: z.array(topologyInfo).describe('each as `GET /v1/topologies/{topology}` answers'),
+  next,
+})
+export const planList = z.strictObject({
+  plans: z.array(planInfo).describe('each as `GET /v1/plans/{plan}` answers'),
+  next,
+})
 
 export const listQuery = z.strictObject({
   limit: z
@@ -121,7 +217,7 @@ export const listQuery = z.strictObject({
     .regex(/^([1-9]\d{0,2}|1000)$/, 'a number from 1 to 1000')
     .transform(Number)
     .default(100)
-    .describe('records of a page, at most 1000; a page of more than 1 MiB is shorter'),
+    .describe('records of a page, at most 1000, or 1 MiB'),
   after: z
     .string()
     .regex(/^[0-9TZ:.-]{1,40}\.[tp]-[0-9a-f]{64}$/, 'next of the page before')
@@ -157,21 +253,7 @@ export type ListQuery = z.output<typeof listQuery>
 export type TopologyList = z.infer<typeof topologyList>
 export type PlanList = z.infer<typeof planList>
 
-/** The operations of one rank, in order. */
-export interface RankProgram {
-  readonly rank: number
-  readonly operations: readonly {
-    readonly phase: number
-    readonly kind: 'send' | 'receive' | 'copy' | 'combine'
-    /** The peer; null if the operation has none. */
-    readonly peer: number | null
-    readonly tag: number | null
-    /** The last phase whose messages it waits for; null if it waits for its data only. */
-    readonly after: number | null
-    /** The blocks as in the schedule: an origin, or `~p` for a partial result of part p. */
-    readonly blocks: readonly number[]
-  }[]
-}
+export type RankProgram = z.infer<typeof rankProgram>
 
 type PlanOptions = typeof planOptions
 type Field<Name extends keyof PlanOptions> = z.ZodOptional<

@@ -56,20 +56,20 @@ export const serviceLimits = {
     least: 1,
     most: 1024,
     default: 2,
-    help: 'threads that plan, and one more for a long job while tenants wait; fewer by default where there are only 1 or 2 cores',
+    help: 'threads that plan, and one more for a long job while tenants wait; fewer on 1 or 2 cores',
   }),
   queuedJobs: integerOption({ least: 1, most: 2 ** 20, default: 1024, help: 'waiting jobs of a tenant' }),
   endedJobs: integerOption({
     least: 1,
     most: 2 ** 20,
     default: 1024,
-    help: 'jobs of a tenant that are remembered after they have ended',
+    help: 'jobs of a tenant that have ended and are remembered',
   }),
   queuedTasks: integerOption({
     least: 1,
     most: 2 ** 16,
     default: 64,
-    help: 'other work of a tenant (simulations, views, reports) that waits, and its uploads at a time',
+    help: 'simulations, views and reports of a tenant that wait, and its uploads at a time',
   }),
   answerBytes: integerOption({
     least: 1,
@@ -89,19 +89,19 @@ export const serviceLimits = {
     least: 1,
     most: 2 ** 20,
     default: 1024,
-    help: 'connections of one address, of IPv6 one network of 64 bits; loopback is exempt',
+    help: 'those of one address or IPv6 network of 64 bits; loopback is exempt',
   }),
   connectionRequests: integerOption({
     least: 1,
     most: 2 ** 16,
     default: 64,
-    help: 'requests of a connection whose answers have not been read; a further one ends it',
+    help: 'requests of a connection whose answers are unread; beyond: it is closed',
   }),
   unreadBytes: integerOption({
     least: 1,
     most: 2 ** 40,
     default: 2 ** 28,
-    help: 'bytes of answers to a tenant that its clients have not read; one answer may be longer',
+    help: 'unread bytes of answers to a tenant; one answer may be longer',
   }),
   eventStreams: integerOption({
     least: 1,
@@ -113,7 +113,7 @@ export const serviceLimits = {
     least: 1,
     most: mostMs,
     default: 60_000,
-    help: 'milliseconds within which a request must have arrived completely',
+    help: 'milliseconds within which a request must arrive, and its answer be read',
   }),
   messageBytes: integerOption({
     least: 1,
@@ -125,7 +125,7 @@ export const serviceLimits = {
     least: 1,
     most: mostMs,
     default: 15_000,
-    help: 'milliseconds between pings of members; a socket that has not answered the last is ended',
+    help: 'milliseconds between pings of members',
   }),
   worlds: integerOption({
     least: 1,
@@ -159,28 +159,25 @@ const limit = (initial: number, help: string) => integerOption({ least: 1, defau
  * `hello`, so 2,000 that connect at once leave room for those that have sent it.
  */
 export const worldServiceLimits = {
-  maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed. Set by `connections`'),
-  maxTenantSockets: limit(3_072, 'sockets of a token; beyond: closed'),
-  maxPendingSockets: limit(2_048, 'sockets whose `hello` has not arrived; beyond: closed'),
-  firstMessageMs: limit(10_000, 'milliseconds that a socket may take for `hello`; then it is closed'),
-  maxWorlds: limit(256, 'worlds of a token, those included that wait; beyond: `ERR_LIMIT`. Set by `worlds`'),
-  maxMembers: limit(1_024, 'members of a world; beyond: `ERR_LIMIT`. Set by `members`'),
-  maxCommunicators: limit(256, 'communicators of a member, `world` included; beyond: `ERR_LIMIT`'),
+  maxSockets: limit(4_096, 'sockets of all tokens. Set by `connections`'),
+  maxTenantSockets: limit(3_072, 'sockets of a token'),
+  maxPendingSockets: limit(2_048, 'sockets whose `hello` has not arrived'),
+  firstMessageMs: limit(10_000, 'milliseconds that a socket may take for `hello`'),
+  maxWorlds: limit(256, 'worlds of a token, also those that wait. Set by `worlds`'),
+  maxMembers: limit(1_024, 'members of a world. Set by `members`'),
+  maxCommunicators: limit(256, 'communicators of a member, `world` included'),
   maxCallsInFlight: limit(
     64,
-    'requests of a socket that have no reply yet; beyond: `ERR_LIMIT` for those that are collective. Set by `callsInFlight`',
+    'requests of a socket without a reply; more collective ones are refused. Set by `callsInFlight`',
   ),
   maxMessageBytes: limit(
     2 ** 16,
-    'bytes of a message to the service; a longer one closes the socket with code 1009. Set by `messageBytes`',
+    'bytes of a message to the service; beyond: code 1009. Set by `messageBytes`',
   ),
-  maxMessagesPerSecond: limit(10_000, 'messages per second of a socket; beyond: closed'),
-  maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a word'),
-  maxUnreadBytes: limit(
-    2 ** 28,
-    'bytes that all clients together have not read; beyond: those with most are closed without a word',
-  ),
-  watchMs: limit(250, 'milliseconds between two events of one world for those who watch'),
+  maxMessagesPerSecond: limit(10_000, 'messages per second of a socket'),
+  maxBufferedBytes: limit(2 ** 22, 'bytes that a client has not read; beyond: closed without a code'),
+  maxUnreadBytes: limit(2 ** 28, 'the same of all clients; those with most are closed'),
+  watchMs: limit(250, 'milliseconds between two events of one world'),
 } satisfies NamedOptions
 
 export type WorldServiceLimits = { readonly [Name in keyof typeof worldServiceLimits]: number }

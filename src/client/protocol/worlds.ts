@@ -53,7 +53,7 @@ export const worldRequests = {
   createWorld: request(
     'createWorld',
     { name: worldName.optional(), members, programs: programs.optional() },
-    'Makes a world that waits for its members. It is discarded when this socket has closed and no member waits in it. The socket does not join it. ' +
+    'Makes a world that waits for its members, without joining it. ' +
       `With \`programs\`, members and programs are at most ${mostMixed} together.`,
   ),
   join: request(
@@ -62,18 +62,16 @@ export const worldRequests = {
       world: worldId.optional(),
       name: worldName
         .optional()
-        .describe(
-          'instead of `world`: the world of this name; it is made if there is none and `members` says how many it is to have',
-        ),
-      members: members.optional().describe('of a world that is made; of one that waits, the same number'),
+        .describe('instead of `world`: its name; the world is made if there is none and `members` is given'),
+      members: members.optional().describe('of the world'),
       address: address.optional(),
     },
-    'This socket becomes a member of a world, one at a time: of the one with this `world`, or of the one with this `name`. The event `begun` follows when all members have joined; ranks are given in the order of joining. `ERR_WORLD_FULL` when all have joined, also where some have left since.',
+    'This socket becomes a member of the world with this `world` or `name`. The event `begun` follows when all members have joined. `ERR_WORLD_FULL` when all had joined before, also if some have left.',
   ),
   leave: request(
     'leave',
     {},
-    'Leaves the world, or stops waiting for it; the socket may join another one. Its calls that are pending complete where the others have taken part, and fail otherwise, those that make a communicator in any case. Calls of others that need this member fail with `ERR_PEER_LOST` once what it has taken part in is complete.',
+    'Leaves the world, or stops waiting for it; the socket may join another one. Its pending calls complete if the others have taken part; those that make a communicator fail.',
   ),
   split: request(
     'split',
@@ -102,16 +100,14 @@ export const worldRequests = {
       ranks: z
         .array(rank)
         .max(maxListedRanks)
-        .describe(
-          'of `comm`, distinct, in the order of the new one; empty, or without this rank: this rank is in none',
-        ),
+        .describe('of `comm`, distinct, in the new order; without this rank: it is in none'),
     },
-    'Collective of all ranks of `comm`. A communicator of the ranks listed, each of which lists the same; several lists without a common rank make a communicator each (MPI_Comm_create).',
+    'Collective. A communicator of the ranks listed, each of which lists the same; several lists without a common rank make one each (MPI_Comm_create).',
   ),
   free: request(
     'free',
     { comm },
-    'Collective. This member can no longer use the communicator, also before the reply; calls that are pending on it, and communicators made of it, continue (MPI_Comm_free). Local where a rank is lost, or after `revoke`. `world` cannot be freed: `leave`.',
+    'Collective, but local if a rank is lost, or after `revoke`. This member can no longer use the communicator; pending calls, and communicators made of it, continue (MPI_Comm_free). `world` is not freed: `leave`.',
   ),
   barrier: request('barrier', { comm }, 'Collective. The reply comes when all ranks have called it.'),
   translate: request(
@@ -127,18 +123,14 @@ export const worldRequests = {
   lookup: request(
     'lookup',
     { comm, rank: rank.describe('of `comm`') },
-    'Local. The address that a rank has published, or has said in `join`; also of one that is lost.',
+    'Local. The address that a rank, even a lost one, has published or said in `join`.',
   ),
   failed: request(
     'failed',
     { comm },
-    'Local. Ranks that are known to be lost, in ascending order; those that have left are among them, except in a world with programs (MPIX_Comm_get_failed).',
+    'Local. Ranks that are lost, or have left a world without programs, ascending (MPIX_Comm_get_failed).',
   ),
-  ackFailed: request(
-    'ackFailed',
-    { comm },
-    'Local. Acknowledges all losses that are known (MPIX_Comm_ack_failed).',
-  ),
+  ackFailed: request('ackFailed', { comm }, 'Local. Acknowledges all known losses (MPIX_Comm_ack_failed).'),
   revoke: request(
     'revoke',
     { comm },
@@ -153,18 +145,18 @@ export const worldRequests = {
         .min(-(2 ** 31))
         .max(2 ** 31 - 1),
     },
-    'Collective of the ranks that live: the bitwise AND of their flags (MPIX_Comm_agree). `ERR_PEER_LOST` where a loss was not acknowledged; its `details.flag` is the agreed value.',
+    'Collective of the survivors: the bitwise AND of their flags (MPIX_Comm_agree). `ERR_PEER_LOST` if a loss was not acknowledged; its `details.flag` is the agreed value.',
   ),
   shrink: request(
     'shrink',
     { comm },
-    'Collective of the ranks that live: the communicator of the survivors, in the same order (MPIX_Comm_shrink).',
+    'Collective of the survivors: their communicator, in the same order (MPIX_Comm_shrink).',
   ),
   describe: request('describe', { comm }, 'Local. What a communicator is, and what it costs the service.'),
   watch: request(
     'watch',
     {},
-    'All worlds of the token, now; from then on the events `world` and `worldEnded`, until the socket closes. Any client that has said `hello` may watch. Together the worlds of the reply list at most 512 communicators and 16,384 ranks, as does each event.',
+    'All worlds of the token now, and from then on the events `world` and `worldEnded`. The reply, like each event, lists at most 512 communicators and 16,384 ranks.',
   ),
 } as const
 
@@ -185,7 +177,7 @@ const communicator = z
     id: communicatorId,
     parent: communicatorId
       .nullable()
-      .describe('that it was made of, or the nearest before it that is not freed; null: of none'),
+      .describe('it was made of this one, or of a freed one below it; null: of none'),
     operation,
     color: z.int().nullable().describe('of the split that made it'),
     size: z.int().min(1),
@@ -242,7 +234,7 @@ export const worldReplies = {
   failed: z.strictObject({ ranks: z.array(rank).describe('of `comm`') }),
   ackFailed: z.strictObject({ acknowledged: z.int().describe('lost ranks of `comm` acknowledged so far') }),
   revoke: nothing,
-  agree: z.strictObject({ flag: z.int().describe('the same at all ranks that live') }),
+  agree: z.strictObject({ flag: z.int().describe('the same at all survivors') }),
   shrink: z.strictObject(place),
   describe: z.strictObject({
     comm: communicatorId,
@@ -250,7 +242,7 @@ export const worldReplies = {
     operation,
     rank,
     size: z.int().min(1),
-    retainedBytes: z.int().describe('memory that the process of this member retains for it in the service'),
+    retainedBytes: z.int().describe('memory of the service for it, for this member'),
   }),
   watch: z.strictObject({ worlds: z.array(worldInfo) }),
 } as const satisfies Record<WorldKind, z.ZodType>
@@ -279,9 +271,7 @@ export const callError = z
     message: z.string().describe('for people'),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-      .describe(
-        'for programs: `process`, the rank in the world of the lost process; `flag`, of `agree`; others',
-      ),
+      .describe('for programs: `process`, the lost rank in the world; `flag`, of `agree`; others'),
   })
   .meta({ title: 'error' })
 
@@ -309,24 +299,22 @@ export const worldEvents = {
     .describe('Another member of the world has left, or is lost; or a program is lost.'),
   ended: z
     .strictObject({ event: z.literal('ended'), world: worldId, error: callError })
-    .describe(
-      'The world has ended with this error before this member left; the member may join another one.',
-    ),
+    .describe('The world has ended with this error before this member left.'),
   refused: z
     .strictObject({
       event: z.literal('refused'),
-      id: z.int().nullable().describe('of that message; null if it could not be read'),
+      id: z.int().nullable().describe('of that message; null if unreadable'),
       error: callError,
     })
     .describe(
-      'A message could not be read, or had an `id` that is not larger than all before: nothing was done. Where the socket is closed too, `error` says why, and so does the close code.',
+      'A message could not be read, or had an `id` that is not larger than all before: nothing was done. The socket may be closed next, for the same reason.',
     ),
   world: z
     .strictObject({ event: z.literal('world'), world: worldInfo })
-    .describe('To those who watch: a world is new, or has changed; at most once per `watchMs` for each.'),
+    .describe('To watchers: a world is new, or has changed; at most once per `watchMs` for each.'),
   worldEnded: z
     .strictObject({ event: z.literal('worldEnded'), world: worldId })
-    .describe('To those who watch: a world has gone.'),
+    .describe('To watchers: a world has gone.'),
 } as const
 
 export type WorldEventKind = keyof typeof worldEvents
@@ -352,7 +340,7 @@ export const mountedWorldRequest = z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'a SHA-256, 64 hexadecimal digits')
       .optional()
-      .describe('SHA-256 of the file that processes must run. Default: that of the first to join'),
+      .describe('SHA-256 of the file that processes must run. Default: that of the first'),
   })
   .describe('a world whose processes run programs of Rankweave')
 
@@ -376,7 +364,7 @@ export const mountedWorldInfo = z.strictObject({
     })
     .nullable()
     .describe(
-      'how it ended: processes that were lost (the first 64), the failure that one reported, why it was closed; null: it has not',
+      'how it ended: processes `lost` (the first 64), what `failed`, why it was `closed`; null: it has not',
     ),
 })
 

@@ -16,6 +16,8 @@ import { ownVersion, pageFile } from '../../package-paths.js'
 import { mostListedRanks, type PlanView, planView } from '../../report/plan-view.js'
 import { reportHtml } from '../../report/report-html.js'
 import { topologyView } from '../../report/topology-view.js'
+import { rankLine } from '../../schedule/file/format-schedule.js'
+import { versionFor } from '../../schedule/file/header.js'
 import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
 import { isNeighborSchedule, type NeighborSchedule, opKind, type Schedule } from '../../schedule/ir.js'
 import { waitsAfter } from '../../schedule/walk.js'
@@ -161,7 +163,8 @@ export const work: Work = {
         'ERR_RANK',
         `expected a rank from 0 to ${schedule.specification.ranks - 1}, got ${rank}`,
       )
-    const program: RankProgram = { rank, operations: operationsOf(schedule, rank) }
+    const line = JSON.parse(rankLine(schedule, rank, versionFor(schedule))) as Omit<RankProgram, 'operations'>
+    const program: RankProgram = { ...line, operations: operationsOf(schedule, rank) }
     return bounded(answerBytes, program)
   },
 

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { ErrorAnswer } from '../../../../src/client/protocol/http.js'
+import {
+  type ErrorAnswer,
+  planAnswer,
+  type RankProgram,
+  rankProgram,
+} from '../../../../src/client/protocol/http.js'
 import { serve } from '../../../../src/service/http/serve.js'
 import { rawConnection, requestText, statusesOf } from '../../../support/raw-connection.js'
 import { asking, startService } from '../../../support/service.js'
@@ -53,6 +58,11 @@ describe('a plan by the service', () => {
 
     const { body } = await ours.info(planId)
     expect(body).toMatchObject({ id: planId, statistics: { k: 4, ranks: 193, verified: true, topology } })
+    planAnswer.parse(body)
+    const schedule = await (await ours.get(`/v1/plans/${planId}/schedule`)).text()
+    const { operations, ...line } = (await ours.json<RankProgram>(`/v1/plans/${planId}/ranks/7`)).body
+    expect(JSON.stringify(line)).toBe(schedule.split('\n')[8])
+    rankProgram.parse({ ...line, operations })
 
     // Nothing of it is there for another tenant, or without a token.
     for (const path of [
@@ -76,6 +86,26 @@ describe('a plan by the service', () => {
 
     expect((await ours.get(`/v1/plans/${planId}`, { method: 'DELETE' })).status).toBe(204)
     expect((await ours.get(`/v1/plans/${planId}`)).status).toBe(404)
+  })
+
+  it('has a remark if it sends more than direct sends; the default strategy is direct or auto', async () => {
+    const edges = Array.from({ length: 16 }, (_, rank) => `${rank} ${(rank + 1) % 16}\n`).join('')
+    const topology = (await ours.upload(edges, 'format=edges')).body.id
+    const made = async (request: object) => {
+      const { body } = await ours.plan({ topology, ...request })
+      await ours.events(body.id)
+      const info = (await ours.info(body.plan)).body
+      planAnswer.parse(info)
+      return info.statistics
+    }
+    const remark = 'the plan sends more messages than direct sends: 30 instead of 16'
+    expect(await made({ strategy: 'routed' })).toMatchObject({
+      messages: { direct: 16, planned: 30 },
+      remark,
+    })
+    expect(await made({})).toMatchObject({ strategy: 'direct', remark: null })
+    const machine = 'cluster:nodes=1,cores=16,profile=simgrid-fast'
+    expect(await made({ machine, bytes: 4 })).toMatchObject({ bytesPerBlock: 4, messages: { planned: 16 } })
   })
 
   it('ends with a code where it cannot be made, and when it is cancelled', async () => {
