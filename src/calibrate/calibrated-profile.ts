@@ -8,7 +8,7 @@ import {
 } from '../machine/profile.js'
 import type { Calibration, MeasuredFigure, MeasuredMessages, MeasuredTables } from './calibrate.js'
 
-export interface ProfileLabel {
+interface ProfileLabel {
   /** The name: letters, digits and hyphens. */
   readonly name: string
   /** The machine, the fabric and the date. */

@@ -8,7 +8,7 @@ import { registryText } from '../tuning/measured/predictors.js'
 import { callProcesses, type TuningCall } from '../tuning/settings/tuning-call.js'
 
 /** A level whose L and g were fitted. */
-export interface FittedLevel extends FittedTables {
+interface FittedLevel extends FittedTables {
   readonly level: Level
   /** The number of times of chains in the fit. */
   readonly chains: number

@@ -327,7 +327,7 @@ function placeOf({ comm, rank, size }: WorldReply<'split'>): MemberCommunicator 
 }
 
 /** The fields of a request that differ by its kind. */
-export type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>
+type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>
 
 interface Waiting {
   readonly resolve: (reply: never) => void
@@ -347,7 +347,7 @@ interface CallListener {
  * The requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which the
  * service limits (`maxCallsInFlight`).
  */
-export class WorldCalls {
+class WorldCalls {
   readonly #socket: ClientSocket
   readonly #listener: CallListener
   readonly #waiting = new Map<number, Waiting>()
@@ -470,7 +470,7 @@ export type MakeSocket = (url: string) => ClientSocket
  * Returns the socket of the platform: that of browsers and Node 22, or that of the package `ws` on Node 20.
  * @throws ERR_SERVICE
  */
-export async function platformSocket(): Promise<MakeSocket> {
+async function platformSocket(): Promise<MakeSocket> {
   const { WebSocket } = globalThis as { readonly WebSocket?: new (url: string) => ClientSocket }
   if (WebSocket !== undefined) return (url) => new WebSocket(url)
   // The name is not a literal, for which bundlers of pages would look.

@@ -1,6 +1,6 @@
 import { cellText, type Document, marks, type Plot, type Table } from './document.js'
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** The file of a plot, relative to the page. Without this function, plots are left out. */
   readonly plotFile?: (plot: Plot) => string
   /** An HTML comment after the title, such as the command that made the page. */

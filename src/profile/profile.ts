@@ -40,11 +40,11 @@ export interface CallProfile {
   readonly bytes: number
 }
 
-export type PeerCount = readonly [rank: number, messages: number, bytes: number]
-export type SizeCount = readonly [log2: number, messages: number, bytes: number]
+type PeerCount = readonly [rank: number, messages: number, bytes: number]
+type SizeCount = readonly [log2: number, messages: number, bytes: number]
 
 /** The calls of a collective on communicators of equal size, in one class of bytes: a power of two. */
-export interface CollectiveProfile {
+interface CollectiveProfile {
   readonly name: string
   /** The processes of the communicator. */
   readonly ranks: number
@@ -132,7 +132,7 @@ export interface Traffic {
   readonly edges: readonly TrafficEdge[]
 }
 
-export interface TrafficEdge {
+interface TrafficEdge {
   readonly source: number
   readonly destination: number
   /** The messages of point-to-point calls and the blocks of exchanges. */

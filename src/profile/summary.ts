@@ -17,7 +17,7 @@ export const callKinds = [
 export type CallKind = (typeof callKinds)[number]
 
 /** The share of time that each means to make a program faster can change at most. */
-export interface Levers {
+interface Levers {
   /** Neighborhood collectives by plans. */
   readonly neighborhood: number
   /** Ordinary blocking collectives in other settings. */
@@ -57,7 +57,7 @@ interface Amount {
 }
 
 /** Calls of a collective on communicators of equal size, added over ranks: P ranks make P calls. */
-export interface CollectiveSummary {
+interface CollectiveSummary {
   readonly name: string
   readonly ranks: number
   /** The mean bytes of a call. */

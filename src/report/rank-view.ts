@@ -23,7 +23,7 @@ export interface RankView {
 
 /** The names of operations, indexed by `opKind`. */
 export const operationWords = ['send', 'receive', 'copy', 'combine'] as const
-export const mostOperations = 1000
+const mostOperations = 1000
 const mostBlocks = 8
 
 /** @param rank below the ranks of the schedule */

@@ -10,7 +10,7 @@ export interface Report {
 }
 
 /** The id of the element of the page that holds the data as JSON. */
-export const reportElement = 'report-data'
+const reportElement = 'report-data'
 
 const empty = `<script type="application/json" id="${reportElement}">null</script>`
 
@@ -28,7 +28,7 @@ export function reportHtml(template: string, report: Report): string {
 }
 
 /** Encodes JSON so that it neither ends nor begins an HTML element, whatever names the data hold. */
-export function jsonInHtml(data: unknown): string {
+function jsonInHtml(data: unknown): string {
   return JSON.stringify(data).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

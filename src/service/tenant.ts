@@ -13,7 +13,7 @@ export interface Tenant {
 /** The tenant of a service without tokens. */
 const local: Tenant = { id: 'local' }
 
-export const tenantTokenPattern = /^[A-Za-z0-9_-]{32,256}$/
+const tenantTokenPattern = /^[A-Za-z0-9_-]{32,256}$/
 
 /** The longest token that is hashed for comparison: a client cannot make the service hash megabytes. */
 const longestToken = 256

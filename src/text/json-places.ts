@@ -2,7 +2,7 @@
 export type JsonPath = readonly (string | number)[]
 
 /** The place where a text stops being JSON, and what was expected there. */
-export interface JsonFault {
+interface JsonFault {
   readonly at: number
   readonly expected: string
 }

@@ -16,7 +16,7 @@ import type { RunningWorld } from './world.js'
 import { limited, pointToPointLines } from './world-report.js'
 
 /** The facts about processes that reported no state. */
-export interface WorldFacts {
+interface WorldFacts {
   readonly loading?: boolean
   readonly lost?: readonly number[]
   /** The processes that report separately. */

@@ -173,7 +173,7 @@ function progressOf(state: CommState, next: Uint32Array | Int32Array): Collectiv
 const [mostRanks, mostMessages] = [8, 4]
 
 /** The messages that have arrived for a rank that waits in a receive or a probe, and that no receive of it takes. */
-export interface QueuedMessages {
+interface QueuedMessages {
   readonly communicator: string
   readonly rank: number
   readonly worldRank: number

@@ -12,7 +12,7 @@ const stepWord = 3
 /** The word of a `worldEnd` frame that holds the process that failed first. */
 const originWord = 3
 
-export interface EndingHandlers {
+interface EndingHandlers {
   /** Ends all pending waits, because the world has failed. Called at most once, before `close`. */
   fail(error: unknown): void
   /** Closes the session, because no process still needs it. Called once. */
@@ -49,7 +49,7 @@ export interface WorldEnding {
  * A session that hosts the whole world needs no frame for this. `AuthorityEnding` takes its place if the fabric has an
  * authority on failures and the session hosts one process.
  */
-export class Ending implements WorldEnding {
+class Ending implements WorldEnding {
   readonly #hosted: readonly FramePort[]
   readonly #handlers: EndingHandlers
   readonly #decides: boolean

@@ -47,7 +47,7 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
 }
 
 /** The activity of the processes hosted here that are not lost. */
-export interface WorldActivity {
+interface WorldActivity {
   /** The ranks that neither wait nor have finished. */
   readonly awake: number
   readonly waits: number

@@ -9,7 +9,7 @@ export const commandGroups = [
   'The service',
   'Inspection',
 ] as const
-export type CommandGroup = (typeof commandGroups)[number]
+type CommandGroup = (typeof commandGroups)[number]
 
 /** A command in the help of all commands, with a function that loads the rest. */
 export interface ListedCommand {

@@ -3,7 +3,7 @@ import { delimiter, dirname, join, sep } from 'node:path'
 import { shellWord } from '../../text/printable.js'
 
 /** The place where a user has started this command. */
-export interface StartPlace {
+interface StartPlace {
   /** The path of the module that runs, by which Node was started. */
   readonly main: string
   /** The variable PATH. */

@@ -3,7 +3,7 @@ import type { Option } from '../../base/option.js'
 import { planOptions, wordOf } from './plan-words.js'
 
 /** The formats of an upload. `spec` is one line of text such as `moore:64x64:r=4`. */
-export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
+const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
 
 export const topologyId = z
   .string()

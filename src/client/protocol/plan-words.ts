@@ -43,7 +43,7 @@ export const planOptions = {
 export const wordOf = (name: string): string => (planOptions as NamedOptions)[name]?.word ?? name
 
 /** A strategy in the words of a caller; words that the caller left out are undefined. */
-export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
+interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
   readonly strategy: string
   readonly engine?: string | undefined
   readonly machine?: Machine | undefined
@@ -68,7 +68,7 @@ type Understandable<Words extends StrategyWords> = Omit<Words, 'machine'> & {
 }
 
 /** Returns the caller's spelling of a word: `--bytes` on the command line, `bytes` over HTTP. */
-export type Spelled = (name: keyof PlanWords) => string
+type Spelled = (name: keyof PlanWords) => string
 
 /**
  * Understands a request before anything is built for it.
@@ -108,7 +108,7 @@ export function understand(words: Understandable<PlanWords>, spelled: Spelled): 
  *
  * @throws ERR_USAGE without a machine, whose cores are the slots
  */
-export function mapSource(
+function mapSource(
   { map, machine }: Pick<Understandable<PlanWords>, 'map' | 'machine'>,
   spelled: Spelled,
 ): MapSource | null {

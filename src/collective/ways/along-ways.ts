@@ -3,7 +3,7 @@ import { ceilLog2, piecesScattered, type RankOperations, scatterPieces } from '.
 import { exchangesOf, type GatherWay, type Run, stagesOf, waitBefore } from './way.js'
 
 /** An allgather or reduce-scatter of units, each cut into segments. */
-export interface AlongWays {
+interface AlongWays {
   readonly ways: readonly GatherWay[]
   /** The number of segments, a multiple of the number of ways. */
   readonly segments: number
@@ -63,7 +63,7 @@ function gatherRound(
   }
 }
 
-export function eachOf(runs: readonly Run[], visit: (way: number, offset: number) => void): void {
+function eachOf(runs: readonly Run[], visit: (way: number, offset: number) => void): void {
   for (const { way, first, count } of runs)
     for (let offset = first; offset < first + count; offset++) visit(way, offset)
 }
@@ -116,7 +116,7 @@ interface Sections {
  * phase later. In round r the section of a participant in way b is the b-th segment of the round of its own unit. So
  * messages carry segments that lie apart in the result.
  */
-export function ownSections(ways: readonly GatherWay[], round: number): Sections {
+function ownSections(ways: readonly GatherWay[], round: number): Sections {
   return {
     unitOf: (way, offset) => ways[way].originAt[offset],
     segmentOf: (way) => round * ways.length + way,
@@ -130,7 +130,7 @@ export function ownSections(ways: readonly GatherWay[], round: number): Sections
  *
  * @see Sack 2011 §3.4.1 and §3.4.2 (shuffle, section mapping)
  */
-export function shuffledSections(ways: readonly GatherWay[], round: number): Sections {
+function shuffledSections(ways: readonly GatherWay[], round: number): Sections {
   const ranks = ways[0].originAt.length
   return {
     unitOf: (way, offset) => Math.floor((way * ranks + offset) / ways.length),
@@ -168,7 +168,7 @@ interface ReducedParts {
  * @returns the places of the totals, by part
  * @see Sack 2011 §3.4.4
  */
-export function reduceAlong(
+function reduceAlong(
   operations: RankOperations,
   rank: number,
   ways: readonly GatherWay[],

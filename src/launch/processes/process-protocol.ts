@@ -8,7 +8,7 @@ import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
 /** The data with which a world is started, the same at all its processes. */
-export interface WorldData {
+interface WorldData {
   readonly ranks: number
   readonly ranksPerProcess?: readonly number[]
   readonly args?: unknown

@@ -168,7 +168,7 @@ interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
 }
 
 /** The header of version 2, and of version 3, in which operations may wait. */
-export interface Header extends AnyHeader {
+interface Header extends AnyHeader {
   readonly version: 2 | 3
   readonly collective: Collective
   /** The number of ranks in each run of consecutive ranks, and the number of parts that each of them contributes. */
@@ -252,7 +252,7 @@ export function blocksIn(header: ScheduleFileHeader): number {
 }
 
 /** Returns the first block of every rank, and the number of blocks. Length: ranks + 1. */
-export function partStartOf({ parts, ranks }: Header): Int32Array {
+function partStartOf({ parts, ranks }: Header): Int32Array {
   const starts = new Int32Array(ranks + 1)
   let rank = 0
   for (const [count, each] of parts) {

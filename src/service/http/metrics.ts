@@ -2,7 +2,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The values that are read for each request of the metrics, by name without prefix; each with its description. */
-export type Gauges = Readonly<Record<string, { readonly help: string; readonly value: () => number }>>
+type Gauges = Readonly<Record<string, { readonly help: string; readonly value: () => number }>>
 
 /** The counts of one service, as Prometheus reads them. Labels have few values: routes, never paths. */
 export class ServiceMetrics {

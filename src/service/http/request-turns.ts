@@ -20,7 +20,7 @@ interface Asking {
 }
 
 /** The characters of the heads of requests that wait on a connection: 512 for each of 64. */
-export const mostHeadChars = 2 ** 15
+const mostHeadChars = 2 ** 15
 
 /** The requests that begin in one turn of the event loop: a millisecond or two. */
 const mostPerTurn = 16

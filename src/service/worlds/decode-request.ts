@@ -6,7 +6,7 @@ import { withoutHint } from '../../messages/process/call-sites.js'
 import { fieldError } from '../field-words.js'
 
 /** A message of a client: its request, or the error in it. `id` is null if it could not be read. */
-export type Decoded =
+type Decoded =
   | { readonly id: number; readonly request: WorldRequest }
   | { readonly id: number | null; readonly error: RankweaveError }
 

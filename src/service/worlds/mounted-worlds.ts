@@ -8,7 +8,7 @@ import type { UpgradeListener } from '../../websocket/socket/transport-nodejs.js
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 
-export interface MountedWorldsOptions {
+interface MountedWorldsOptions {
   /** The rendezvous at which processes join, those of other worlds too; its creator closes it. */
   readonly rendezvous: Rendezvous
   readonly limits: Pick<ServiceLimits, 'worlds' | 'members' | 'ranks'>

@@ -6,7 +6,7 @@ import type { Communicator } from '../../handles/communicator.js'
  * Returns a name that is the same at all ranks of a communicator, and unique in its world: its leader's world rank, and
  * that process's counter.
  */
-export function communicatorName(communicator: Communicator): string {
+function communicatorName(communicator: Communicator): string {
   const { leader, counter } = communicator.seatToFree().state.id
   return `${leader}.${counter}`
 }

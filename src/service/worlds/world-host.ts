@@ -63,7 +63,7 @@ export interface WaitingMessages {
   readonly longest: number
 }
 
-export const nothingWaits: WaitingMessages = { messages: 0, bytes: 0, longest: 0 }
+const nothingWaits: WaitingMessages = { messages: 0, bytes: 0, longest: 0 }
 
 /** Adds up the messages of several members or worlds. */
 export function summedWaiting(all: Iterable<WaitingMessages>): WaitingMessages {
@@ -77,7 +77,7 @@ export function summedWaiting(all: Iterable<WaitingMessages>): WaitingMessages {
 }
 
 /** Counts the messages in one process, whose world counts matching. O(messages that wait) */
-export function waitingIn({ contexts }: CommRuntime): WaitingMessages {
+function waitingIn({ contexts }: CommRuntime): WaitingMessages {
   let { messages, bytes, longest } = nothingWaits
   for (const { openedMatching } of contexts)
     for (const { arrived, meter } of openedMatching?.mailboxes ?? []) {

@@ -13,7 +13,7 @@ import { mostWaiting, SocketTurns, TotalUnread } from './socket-turns.js'
 import { TenantWorlds, type WatchListener, WorldWatch } from './tenant-worlds.js'
 import { LocalHost, MixedHost, summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 
-export interface WorldServiceOptions {
+interface WorldServiceOptions {
   /** The tenants, which find the one of a token. @throws ERR_TOKEN for a wrong one */
   readonly tenants: { find(token: string | undefined): Tenant }
   readonly limits?: Partial<WorldServiceLimits>
@@ -24,7 +24,7 @@ export interface WorldServiceOptions {
 }
 
 /** The numbers for a report on the service. */
-export interface WorldServiceMetrics {
+interface WorldServiceMetrics {
   readonly sockets: number
   readonly worlds: number
   readonly worldsEnded: number

@@ -17,7 +17,7 @@ import { TimedComparison } from './timed-comparison.js'
 import { candidatesFor, type Tune, type TuneCandidate } from './tune-options.js'
 
 /** The place of the tuner that the ranks of a process share. The last of them to make its request sets it. */
-export interface TunerPlace {
+interface TunerPlace {
   tuner?: Tuner
 }
 
@@ -227,7 +227,7 @@ interface TriedProgram {
 }
 
 /** What a request whose starts may try strategies has besides its call. */
-export interface Tunable<C> {
+interface Tunable<C> {
   readonly operation: ChosenOperation
   /** Returns the bytes of a block; null if no rank knows all lengths. */
   bytesOf(all: readonly C[]): number | null
