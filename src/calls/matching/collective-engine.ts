@@ -368,8 +368,9 @@ export class CollectiveEngine implements ExchangeOwner {
     const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
     if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
     let mismatch = this.#open(lane, slot, firstCaller, call)
-    for (const [localIndex, other] of joint?.others ?? [])
-      mismatch ??= this.#callMismatch(lane, slot, localIndex, other, undefined)
+    if (joint?.others !== undefined)
+      for (const [localIndex, other] of joint.others)
+        mismatch ??= this.#callMismatch(lane, slot, localIndex, other, undefined)
     if (mismatch !== undefined) {
       this.#revocation.disagree(mismatch)
       if (this.#revocation.unanswered === undefined) return quietRejection(mismatch)
