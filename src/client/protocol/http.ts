@@ -181,9 +181,7 @@ export const rankProgram = z.strictObject({
   own: ranksOf.describe('blocks in the own places'),
   slots: z.array(z.unknown()).describe('what the slots, the receive buffer, must hold at the end'),
   staging: count.describe('temporary places'),
-  phases: z
-    .array(object)
-    .describe('what to execute, as in the rank line of the schedule format'),
+  phases: z.array(object).describe('what to execute, as in the rank line of the schedule format'),
   operations: z
     .array(
       z.strictObject({
