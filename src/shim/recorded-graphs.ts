@@ -25,6 +25,14 @@ export interface RecordedGraph {
   readonly comments: readonly string[]
 }
 
+/** What a program exchanged over a graph. */
+export interface RecordedExchange {
+  /** The operation of most of its calls. Messages between two ranks are those of an alltoall: each has data of its own. */
+  readonly operation: 'neighbor-allgather' | 'neighbor-alltoall'
+  /** The bytes of the shortest and of the longest block; null if no length was recorded. */
+  readonly blocks: readonly [shortest: number, longest: number] | null
+}
+
 /** The most lines about communicators that a graph keeps. */
 const mostComments = 64
 
@@ -51,6 +59,41 @@ export function recordedGraphs(files: readonly string[], read: (file: string) =>
 /** Returns the graph of a file of the library: the lines that `rankweave plan edges:FILE` reads, without comments. */
 export function graphLines(text: string): string {
   return text.replace(/^(#.*\n)*/, '')
+}
+
+/** The first line of a file with messages between ranks instead of calls of neighborhood collectives. */
+export const trafficLine = '# who sends to whom: the weight of an edge is its bytes'
+
+const averagesLine = /^# (\d+) messages, (\d+) to (\d+) bytes each on average of an edge$/
+
+/** Returns the line about the lengths of messages, of which each edge has its average. */
+export function averagesText(
+  edges: readonly { readonly messages: number; readonly bytes: number }[],
+): string {
+  const averages = edges.map(({ bytes, messages }) => Math.round(bytes / messages)).sort((a, b) => a - b)
+  const messages = edges.reduce((sum, edge) => sum + edge.messages, 0)
+  return `# ${messages} messages, ${averages[0]} to ${averages.at(-1)} bytes each on average of an edge`
+}
+
+/** Returns what the comments at the head of a graph say about its exchange; null if they say nothing. */
+export function recordedExchange(text: string): RecordedExchange | null {
+  const [head] = /^(#.*\n)*/.exec(text)!
+  const lines = head.split('\n')
+  if (lines.includes(trafficLine)) {
+    const averages = lines.map((line) => averagesLine.exec(line)).find((found) => found !== null)
+    const blocks = averages == null ? null : ([Number(averages[2]), Number(averages[3])] as const)
+    return { operation: 'neighbor-alltoall', blocks }
+  }
+  const of = (operation: RecordedExchange['operation']) => {
+    const name = operation.replace('neighbor-', '_')
+    const own = lines.flatMap((line) => callsIn(line)).filter((each) => each.name.includes(name))
+    const none: RecordedCalls = { calls: 0, blocks: null }
+    const { calls, blocks } = own.reduce<RecordedCalls>(bothCalls, none)
+    return { operation, calls, blocks }
+  }
+  const [gathered, exchanged] = [of('neighbor-allgather'), of('neighbor-alltoall')]
+  const { calls, ...most } = exchanged.calls > gathered.calls ? exchanged : gathered
+  return calls === 0 ? null : most
 }
 
 function textOf(file: string, read: (file: string) => string): string {
@@ -81,15 +124,20 @@ function graphOf(file: string, text: string): OneGraph {
   let nodes: string | null = null
   for (const line of comments) {
     nodes ??= nodesLine.exec(line)?.[1] ?? null
-    const [, name, calls, shortest, longest] = callsLine.exec(line) ?? []
-    if (name === undefined) continue
-    const blocks = shortest === undefined ? null : ([Number(shortest), Number(longest)] as const)
-    functions[name] = { calls: Number(calls), blocks }
+    for (const { name, ...calls } of callsIn(line)) functions[name] = calls
   }
   return {
     ...{ file, body, comments, functions, ranks: Number(ranks[1]), communicators: 1, nodes },
     edges: lineEnds(body) - 1,
   }
+}
+
+/** Returns the calls that a comment states; none of other comments. */
+function callsIn(line: string): readonly (RecordedCalls & { readonly name: string })[] {
+  const [, name, calls, shortest, longest] = callsLine.exec(line) ?? []
+  if (name === undefined) return []
+  const blocks = shortest === undefined ? null : ([Number(shortest), Number(longest)] as const)
+  return [{ name, calls: Number(calls), blocks }]
 }
 
 /** Counts line ends without a list of lines: a file may be nearly as long as a text can be. */
@@ -102,12 +150,9 @@ function lineEnds(text: string): number {
 function merged(before: RecordedGraph | undefined, { body: _, ...graph }: OneGraph): RecordedGraph {
   if (before === undefined) return graph
   const functions: Record<string, RecordedCalls> = { ...before.functions }
-  for (const [name, { calls, blocks }] of Object.entries(graph.functions)) {
+  for (const [name, calls] of Object.entries(graph.functions)) {
     const other = functions[name]
-    functions[name] = {
-      calls: calls + (other?.calls ?? 0),
-      blocks: bothBlocks(blocks, other?.blocks ?? null),
-    }
+    functions[name] = other === undefined ? calls : bothCalls(other, calls)
   }
   return {
     ...before,
@@ -117,7 +162,8 @@ function merged(before: RecordedGraph | undefined, { body: _, ...graph }: OneGra
   }
 }
 
-function bothBlocks(one: RecordedCalls['blocks'], other: RecordedCalls['blocks']): RecordedCalls['blocks'] {
-  if (one === null || other === null) return one ?? other
-  return [Math.min(one[0], other[0]), Math.max(one[1], other[1])]
+function bothCalls(a: RecordedCalls, b: RecordedCalls): RecordedCalls {
+  const calls = a.calls + b.calls
+  if (a.blocks === null || b.blocks === null) return { calls, blocks: a.blocks ?? b.blocks }
+  return { calls, blocks: [Math.min(a.blocks[0], b.blocks[0]), Math.max(a.blocks[1], b.blocks[1])] }
 }

@@ -12,6 +12,7 @@ import { type Machine, nodeOf } from '../machine/machine.js'
 import { formatMachine } from '../machine/machine-text.js'
 import { profileOf, profileOrigin, profileRemark } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
+import { chosenFor } from '../neighborhood/choose/auto.js'
 import {
   candidateLoads,
   isGrouped,
@@ -26,22 +27,23 @@ import type { Plan } from '../neighborhood/plan/plan.js'
 import { plan, planStatistics } from '../neighborhood/plan/plan.js'
 import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 import { lower } from '../schedule/lower/lower.js'
-import { upTo } from '../schedule/specification.js'
+import { type NeighborCollective, upTo } from '../schedule/specification.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyStatistics } from '../topology/topology-statistics.js'
 import { sensitivityOf } from './sensitivity.js'
-import type {
-  Fastest,
-  FourWays,
-  LeftOut,
-  OrdinaryAllgather,
-  ProductBlock,
-  SimulatedTime,
-  StudiedStrategy,
-  Study,
-  Subject,
-  Way,
+import {
+  type Fastest,
+  type FourWays,
+  inProgram,
+  type LeftOut,
+  type OrdinaryAllgather,
+  type ProductBlock,
+  type SimulatedTime,
+  type StudiedStrategy,
+  type Study,
+  type Subject,
+  type Way,
 } from './study.js'
 
 /** The topology before its vertices were mapped, and the mapping. */
@@ -53,6 +55,10 @@ interface MappedFrom {
 export interface StudyOptions {
   /** The name of the topology. */
   readonly name: string
+  /** The operation over the topology. Default `neighbor-allgather`. */
+  readonly operation?: NeighborCollective
+  /** The lengths of a program's blocks, which are studied too, and marked in the study. Default: none is known. */
+  readonly recordedBytes?: readonly number[]
   /** The topology before a mapping was applied. The study compares both, with and without combining. */
   readonly mappedFrom?: MappedFrom
   /** The rows of B of the rank that has most, for the topology of a matrix. Default: it belongs to no matrix. */
@@ -76,6 +82,8 @@ export interface StudyOptions {
 
 const knownOptions: OptionTable<StudyOptions> = uncheckedOptions(
   'name',
+  'operation',
+  'recordedBytes',
   'mappedFrom',
   'blockRows',
   'bytes',
@@ -109,13 +117,17 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   checkMachine(machine)
   profileOf(machine)
   const nodes = nodeOf(machine, topology.ranks)
-  const bytes = checkedLengths(options.bytes ?? defaultLengths)
+  const { operation = 'neighbor-allgather', recordedBytes = [] } = options
+  const bytes = checkedLengths(options.bytes ?? [...defaultLengths, ...recordedBytes])
   if (!(planSeconds > 0))
     throw wrongValue('ERR_ARGUMENT', 'planSeconds: expected a time above 0', planSeconds)
-  const subject = subjectOf(topology, machine, nodes, options)
+  const subject = subjectOf(topology, machine, nodes, { ...options, bytes })
   const given = options.strategies ?? null
-  const auto = given === null ? bytes.map((length) => autoChoice(topology, machine, length, options)) : []
-  const selected = selectStrategies(topology, machine, nodes, { bytes, given, auto })
+  const auto =
+    given === null
+      ? bytes.map((length) => autoChoice(topology, machine, length, { ...options, operation }))
+      : []
+  const selected = selectStrategies(topology, machine, nodes, { operation, bytes, given, auto })
   const leftOut: LeftOut[] = [...selected.leftOut]
   const studied: StudiedStrategy[] = []
   const byText = new Map(selected.strategies.map((strategy) => [formatStrategy(strategy), strategy]))
@@ -123,7 +135,7 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
     onStrategy?.(text)
     requireNotAborted('makeStudy', signal)
     const planned = leastOfThree(() =>
-      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now, signal }),
+      planWithin(topology, strategy, { operation, nodeOf: nodes, seconds: planSeconds, now, signal }),
     )
     if (planned === null) {
       leftOut.push({ strategy: text, reason: `planning took more than ${planSeconds} s` })
@@ -131,19 +143,24 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
     }
     studied.push(studiedStrategy(text, planned, { machine, nodes, bytes, direct: studied[0] ?? null }))
   }
-  const ordinaryAllgather = ordinaryAllgathers(topology.ranks, machine, bytes)
+  const ordinaryAllgather =
+    operation === 'neighbor-allgather' ? ordinaryAllgathers(topology.ranks, machine, bytes) : null
   const fastest = bytes.map((_, i) => {
-    return fastestAt(studied, i, ordinaryAllgather, auto[i] === undefined ? null : formatStrategy(auto[i]))
+    const chosen = auto[i] === undefined ? null : formatStrategy(auto[i])
+    return fastestAt(studied, i, { subject, ordinary: ordinaryAllgather, auto: chosen })
   })
   const sensitivity = sensitivityOf(studied, bytes, machine, (text) => {
     onStrategy?.(`${text} with other costs`)
-    return lower(plan(topology, byText.get(text)!, { nodeOf: nodes }).schedule, upTo(topology.ranks))
+    return lower(
+      plan(topology, byText.get(text)!, { operation, nodeOf: nodes }).schedule,
+      upTo(topology.ranks),
+    )
   })
   const found = { strategies: studied, leftOut, fastest, ordinaryAllgather, sensitivity }
   const study = { subject, bytes, ...found, measurements: null }
   const { mappedFrom } = options
   if (mappedFrom === undefined) return study
-  const setting = { machine, nodes, bytes, ...givenOptions({ onStrategy, signal }) }
+  const setting = { operation, machine, nodes, bytes, ...givenOptions({ onStrategy, signal }) }
   const ways = fourWays(mappedFrom.topology, { topology, chosen: auto, studied }, setting)
   return { ...study, mapped: { mapping: mappedFrom.mapping, ways } }
 }
@@ -179,7 +196,7 @@ function subjectOf(
   topology: ProcessTopology,
   machine: Machine,
   nodes: Int32Array,
-  { name, blockRows }: StudyOptions,
+  { name, operation = 'neighbor-allgather', recordedBytes = [], bytes = [], blockRows }: StudyOptions,
 ): Subject {
   if (distinctOut(topology).rank.length === 0) {
     const message = `${name}: expected edges between different ranks, got none on ${topology.ranks} ${topology.ranks === 1 ? 'rank' : 'ranks'}: there is nothing to study`
@@ -189,6 +206,8 @@ function subjectOf(
   const profile = profileOf(machine)
   return {
     topology: name,
+    operation,
+    recordedBytes: recordedBytes.filter((length) => bytes.includes(length)),
     ranks,
     edges,
     degree,
@@ -231,16 +250,24 @@ function planWithin(
   topology: ProcessTopology,
   strategy: Strategy,
   {
+    operation,
     nodeOf,
     seconds,
     now,
     signal,
-  }: { nodeOf: Int32Array; seconds: number; now: () => number; signal: AbortSignal | undefined },
+  }: {
+    operation: NeighborCollective
+    nodeOf: Int32Array
+    seconds: number
+    now: () => number
+    signal: AbortSignal | undefined
+  },
 ): Plan | null {
   const latest = now() + 1000 * seconds
   const over = new OverTime()
   try {
     return plan(topology, strategy, {
+      operation,
       nodeOf,
       now,
       ...(signal === undefined ? {} : { signal }),
@@ -257,17 +284,25 @@ function planWithin(
 function fastestAt(
   strategies: readonly StudiedStrategy[],
   i: number,
-  ordinary: Study['ordinaryAllgather'],
-  auto: string | null,
+  {
+    subject,
+    ordinary,
+    auto,
+  }: { subject: Subject; ordinary: Study['ordinaryAllgather']; auto: string | null },
 ): Fastest {
   let best = strategies[0]
   for (const each of strategies) if (each.simulated[i].timeUs < best.simulated[i].timeUs) best = each
   const { bytes, timeUs, speedup, breakEvenStarts } = best.simulated[i]
   const speedupOverAllgather = ordinary === null ? null : timeUs === 0 ? 1 : ordinary[i].timeUs / timeUs
-  return { bytes, strategy: best.strategy, timeUs, speedup, speedupOverAllgather, breakEvenStarts, auto }
+  const { strategy } = best
+  return {
+    ...{ bytes, strategy, timeUs, speedup, speedupOverAllgather, breakEvenStarts, auto },
+    inProgram: inProgram(subject, strategy, bytes),
+  }
 }
 
 interface WaysSetting extends StudySteps {
+  readonly operation: NeighborCollective
   readonly machine: Machine
   readonly nodes: Int32Array
   readonly bytes: readonly number[]
@@ -282,7 +317,7 @@ interface KnownTopology {
 }
 
 /**
- * Returns the times of a neighbor allgather for every length: with and without a mapping, each with direct sends and
+ * Returns the times of the operation for every length: with and without a mapping, each with direct sends and
  * with the choice of `auto`.
  *
  * @param given the topology before the mapping
@@ -307,13 +342,13 @@ interface Ways {
 
 function waysOf(known: KnownTopology, setting: WaysSetting): Ways {
   const { topology } = known
-  const { machine, nodes, bytes } = setting
+  const { operation, machine, nodes, bytes } = setting
   const figures = new Map(known.studied.map((each) => [each.strategy, each]))
   const figuresOf = (strategy: Strategy): StudiedStrategy => {
     const text = formatStrategy(strategy)
     const studied =
       figures.get(text) ??
-      studiedStrategy(text, plan(topology, strategy, { nodeOf: nodes }), {
+      studiedStrategy(text, plan(topology, strategy, { operation, nodeOf: nodes }), {
         machine,
         nodes,
         bytes,
@@ -349,10 +384,11 @@ function autoChoice(
   topology: ProcessTopology,
   machine: Machine,
   bytes: number,
-  { onStrategy, signal }: StudySteps,
+  { operation, onStrategy, signal }: StudySteps & { readonly operation: NeighborCollective },
 ): Strategy {
   onStrategy?.(`what auto chooses for ${bytes} bytes`)
-  return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
+  const wanted = { bytes, operation: chosenFor(operation), ...(signal && { signal }) }
+  return chooseStrategy(topology, machine, wanted).strategy
 }
 
 /** The setting for which the figures of strategies are found. */
@@ -406,6 +442,7 @@ function byLevel(of: (level: Level) => number): Record<Level, number> {
 }
 
 interface SelectOptions {
+  readonly operation: NeighborCollective
   readonly bytes: readonly number[]
   /** The strategies to study; null for those that are worth a study. */
   readonly given: readonly Strategy[] | null
@@ -442,11 +479,11 @@ function selectStrategies(
   topology: ProcessTopology,
   machine: Machine,
   nodes: Int32Array,
-  { bytes, given, auto }: SelectOptions,
+  { operation, bytes, given, auto }: SelectOptions,
 ): { readonly strategies: readonly Strategy[]; readonly leftOut: readonly LeftOut[] } {
   if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
   const byKind = new Map<string, LoadedCandidate[]>()
-  for (const loaded of atOnce(candidateLoads(topology, nodes)).candidates) {
+  for (const loaded of atOnce(candidateLoads(topology, nodes, chosenFor(operation))).candidates) {
     const { strategy } = loaded
     // The estimate has only a lower bound for friend groups.
     if (strategy.kind === 'direct' || isGrouped(strategy)) continue

@@ -11,16 +11,21 @@ import {
   type Table,
 } from '../document/document.js'
 import { levels } from '../machine/profile.js'
+import type { NeighborCollective } from '../schedule/specification.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
-import type {
-  FourWays,
-  Measurements,
-  ProductBlock,
-  StudiedMapping,
-  StudiedStrategy,
-  Study,
-  Subject,
-  Way,
+import {
+  type Fastest,
+  type FourWays,
+  hasNoGain,
+  longestCarried,
+  type Measurements,
+  type ProductBlock,
+  type SimulatedTime,
+  type StudiedMapping,
+  type StudiedStrategy,
+  type Study,
+  type Subject,
+  type Way,
 } from './study.js'
 
 /** Returns a study as a document by origin, so that simulated and measured figures never stand side by side. */
@@ -30,7 +35,7 @@ export function studyDocument(study: Study): Document {
   return {
     title: `${subject.topology} on ${machine}`,
     text: [
-      `A neighbor allgather of ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
+      `${operationTexts[subject.operation]}: ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
       `Messages cost what the profile ${profile.origin} says: ${profile.source}.`,
@@ -52,6 +57,32 @@ export function studyDocument(study: Study): Document {
   }
 }
 
+/** The operations of studies in words. */
+export const operationTexts = {
+  'neighbor-allgather': 'A neighbor allgather, which sends the same block to every neighbor',
+  'neighbor-alltoall':
+    'A neighbor alltoall, which sends other data to every neighbor, as a halo exchange does',
+  'neighbor-reduce': 'A neighbor reduction, which combines the blocks of all neighbors',
+} as const satisfies Record<NeighborCollective, string>
+
+/** Returns a length of blocks, and whether it is that of the recorded program. */
+export function lengthText({ recordedBytes }: Subject, bytes: number): string {
+  return `${bytesText(bytes)}${recordedBytes.includes(bytes) ? ', recorded' : ''}`
+}
+
+/** Returns the fastest strategy, and whether it gains anything. */
+export function fastestText(fastest: Fastest): string {
+  if (!hasNoGain(fastest)) return fastest.strategy
+  return fastest.strategy === 'direct' ? 'direct (no gain)' : `${fastest.strategy} (no gain)`
+}
+
+/** Explains how the preloaded library runs strategies. */
+export function inProgramText({ nodes }: Subject): string {
+  if (nodes === 1)
+    return 'On one node the preloaded library exchanges through shared memory, which is not simulated: rankweave advise measures it.'
+  return `In an MPI program the preloaded library plans routed and hierarchical strategies by itself; a plan file (rankweave shim --plan) may have any strategy of an allgather. Blocks above ${numberText(longestCarried)} bytes it sends directly.`
+}
+
 /** Explains how a matrix leads to the lengths of a study. */
 export function productText({ columns, bytes }: ProductBlock): string {
   return `${columns} columns of doubles make blocks of up to ${numberText(bytes)} bytes`
@@ -66,9 +97,15 @@ function fastestSection({ fastest, subject, ordinaryAllgather }: Study): Section
     title: 'The fastest of those studied, by block length',
     origin: 'simulated',
     source,
-    columns: ['block', 'strategy', 'us', 'direct sends / this', 'ordinary allgather / this'].map(column),
-    rows: fastest.map(({ bytes, strategy, timeUs, speedup, speedupOverAllgather }) => [
-      ...[bytesText(bytes), strategy, timeUs, speedup, speedupOverAllgather],
+    columns: [
+      ...['block', 'strategy', 'us', 'direct sends / this'],
+      ...(ordinaryAllgather === null ? [] : ['ordinary allgather / this']),
+      'in an MPI program',
+    ].map(column),
+    rows: fastest.map((each) => [
+      ...[lengthText(subject, each.bytes), fastestText(each), each.timeUs, each.speedup],
+      ...(ordinaryAllgather === null ? [] : [each.speedupOverAllgather]),
+      each.inProgram,
     ]),
   }
   const ordinary: Table[] =
@@ -89,10 +126,11 @@ function fastestSection({ fastest, subject, ordinaryAllgather }: Study): Section
     title: 'Which strategy, for which block',
     text: [
       'Other strategies may be faster: the fastest of those studied is not the fastest of all.',
-      ...(ordinaryAllgather === null
+      ...(ordinaryAllgather === null && subject.operation === 'neighbor-allgather'
         ? [`An ordinary allgather is simulated for up to ${numberText(mostAllgatherRanks)} ranks.`]
         : []),
       ...autoText(fastest),
+      inProgramText(subject),
     ],
     parts: [table, ...ordinary],
   }
@@ -136,6 +174,8 @@ function sensitivitySections({ sensitivity, subject }: Study): Section[] {
 }
 
 function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
+  const asDirect = strategies.slice(1).filter(({ simulated }) => simulated.every(isAsDirect))
+  const shownStrategies = strategies.filter((each) => !asDirect.includes(each))
   const source = `on ${subject.machine}; microseconds until the last rank is done`
   const table: Table = {
     kind: 'table',
@@ -143,7 +183,7 @@ function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
     origin: 'simulated',
     source,
     columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],
-    rows: strategies.map(({ strategy, simulated }): Cell[] => [
+    rows: shownStrategies.map(({ strategy, simulated }): Cell[] => [
       strategy,
       ...simulated.map(({ timeUs }) => timeUs),
     ]),
@@ -163,8 +203,14 @@ function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
   }
   const { bytes: shortest, strategy } = fastest[0]
   const text = `For blocks of ${bytesText(shortest)}, ${strategy} takes the least simulated time of those studied.`
-  return { title: 'Simulated time', text: [text], parts: [plot, table] }
+  const names = asDirect.map(({ strategy }) => strategy).join(', ')
+  const equal =
+    asDirect.length === 0 ? [] : [`As long as direct sends for every length, and not in the table: ${names}.`]
+  return { title: 'Simulated time', text: [text, ...equal], parts: [plot, table] }
 }
+
+/** Whether a time is that of direct sends but for rounding. */
+const isAsDirect = ({ speedup }: SimulatedTime): boolean => Math.abs(speedup - 1) < 1e-6
 
 /** Returns the least time of the strategies of each kind, for each length. */
 function bestOfKinds(strategies: readonly StudiedStrategy[]): { kind: string; times: readonly number[] }[] {
@@ -235,9 +281,9 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
   }
   const breakEven: Table = {
     kind: 'table',
-    title: 'Starts to break even, by block length',
+    title: 'Calls to break even, by block length',
     origin: 'derived',
-    source: `planning time, measured, beyond that of direct sends, divided by the time that a start saves, simulated on ${subject.machine}`,
+    source: `planning time, measured, beyond that of direct sends, divided by the time that a call saves, simulated on ${subject.machine}`,
     columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],
     rows: strategies
       .slice(1)
@@ -249,7 +295,7 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
   return [
     {
       title: 'What planning costs',
-      text: ['A plan is made once for a topology, or read from a file; then any number of starts use it.'],
+      text: ['A plan is made once for a topology, or read from a file; then any number of calls use it.'],
       parts: [planning],
     },
     {
@@ -355,7 +401,7 @@ function mappingSection({ machine }: Subject, { mapping, ways }: StudiedMapping)
     title: 'Mapping and combining',
     text: [
       isMapped
-        ? `The mapping is ${source}: of ${numberText(before.pairs)} pairs of a rank and another node to which it sends, ${numberText(after.pairs)} remain.`
+        ? `The mapping is ${source}: ranks send to ${numberText(after.pairs)} other nodes in all, before to ${numberText(before.pairs)}.`
         : `The mapping is ${source}: it moves no rank.`,
       'Without the mapping rank v is vertex v. Combining is what auto chooses for the length; without it ranks send directly.',
     ],

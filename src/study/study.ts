@@ -1,9 +1,10 @@
 import { quantile } from '../base/search.js'
 import type { Level, Provenance } from '../machine/profile.js'
 import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
+import type { NeighborCollective } from '../schedule/specification.js'
 
 /**
- * The costs of strategies of a neighbor allgather on a machine. Messages and bytes are counted from schedules, and
+ * The costs of strategies of a neighborhood collective on a machine. Messages and bytes are counted from schedules, and
  * times on the machine are simulated. Planning is measured on the computer that made the study. Only {@link
  * Measurements} has times on a fabric.
  */
@@ -16,7 +17,7 @@ export interface Study {
   readonly leftOut: readonly LeftOut[]
   /** The studied strategy with the least simulated time, per length. */
   readonly fastest: readonly Fastest[]
-  /** The ordinary allgathers per length; null if there are too many ranks. */
+  /** The ordinary allgathers per length; null if there are too many ranks, and for other operations. */
   readonly ordinaryAllgather: readonly OrdinaryAllgather[] | null
   /** The comparisons of the fastest with others under changed costs, per length. */
   readonly sensitivity: readonly Sensitivity[]
@@ -57,6 +58,9 @@ export interface Way {
 
 export interface Subject {
   readonly topology: string
+  readonly operation: NeighborCollective
+  /** The lengths among those of the study that a program was recorded to use. */
+  readonly recordedBytes: readonly number[]
   readonly ranks: number
   readonly edges: number
   readonly degree: { readonly min: number; readonly mean: number; readonly max: number }
@@ -135,13 +139,34 @@ export interface Fastest {
   readonly timeUs: number
   /** The speedup over direct sends, simulated. */
   readonly speedup: number
-  /** The speedup over an ordinary allgather, simulated; null if there are too many ranks. */
+  /** The speedup over an ordinary allgather, simulated; null without {@link Study.ordinaryAllgather}. */
   readonly speedupOverAllgather: number | null
   /** The starts of this strategy to break even, as in {@link SimulatedTime}. */
   readonly breakEvenStarts: number | null
   /** The choice of `auto` for this length; null if the strategies were given. */
   readonly auto: string | null
+  readonly inProgram: InProgram
 }
+
+/** How the preloaded library runs a strategy in an unmodified MPI program. */
+export type InProgram = 'as MPI does' | 'by itself' | 'by a plan file' | 'no'
+
+/** The bytes of the longest block that the preloaded library carries by a plan, unless RANKWEAVE_SHIM_BLOCK_LIMIT is set. */
+export const longestCarried = 1024
+
+/** Returns how the preloaded library runs a strategy. By itself it plans two kinds, and none if ranks share one node. */
+export function inProgram({ operation, nodes }: Subject, strategy: string, bytes: number): InProgram {
+  if (strategy === 'direct') return 'as MPI does'
+  if (bytes > longestCarried || operation === 'neighbor-reduce') return 'no'
+  if (nodes > 1 && /^(routed|hierarchical):/.test(strategy)) return 'by itself'
+  return operation === 'neighbor-allgather' ? 'by a plan file' : 'no'
+}
+
+/** The speedup below which a strategy counts as no faster than direct sends. */
+const leastGain = 1.01
+
+/** Whether the fastest strategy is hardly faster than direct sends. */
+export const hasNoGain = ({ speedup }: Fastest): boolean => speedup < leastGain
 
 /** An allgather of all blocks to all ranks, by the algorithm that takes the least simulated time. */
 export interface OrdinaryAllgather {

@@ -18,7 +18,7 @@ import {
   refuseGiven,
   whole,
 } from '../input/options.js'
-import { mapOption, strategyOptions } from '../input/plan-options.js'
+import { mapOption, operationOption, strategyOptions } from '../input/plan-options.js'
 import { serverOptions } from '../input/server-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
@@ -61,8 +61,6 @@ Examples:
   rankweave export allgather-bucket:ports=6 --machine torus:dims=4x4x4,ports=6 --format c -o buckets.c
   rankweave export allreduce-ring --ranks 16 --format goal --bytes 65536 -o -`
 
-const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
-
 const optionTable = {
   format: option('--format <name>', 'c or goal', oneOf('c', 'goal')),
   output: option('-o, --output <file>', 'where to write it (-: to standard output)'),
@@ -76,15 +74,10 @@ const optionTable = {
     'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
     whole(1, mostSendsAtOnce),
   ),
-  operation: option(
-    '--operation <name>',
-    `of a topology: ${operations.join(', ')}`,
-    oneOf(...operations),
-    operations[0],
-  ),
   json,
   ...shapeOptions,
   ...strategyOptions(['auto']),
+  ...operationOption,
   ...mapOption,
   ...serverOptions,
 }

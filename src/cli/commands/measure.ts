@@ -47,7 +47,7 @@ import type { MeasurementSource, MeasuringConditions } from '../../tuning/measur
 import { modelOfLevel } from '../../tuning/measured/predictors.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import { callText, isReduction } from '../../tuning/settings/tuning-call.js'
-import { readMachine, readProfile } from '../input/machine-input.js'
+import { readMachine, readProfile, requireMachine } from '../input/machine-input.js'
 import {
   libraryLaunch,
   type MeasureFlags,
@@ -284,8 +284,7 @@ async function measureLibrary(
 
 async function measureSimulator(report: Reporter, work: Work): Promise<ExitCode> {
   const { machine: text, segments } = work.flags
-  if (text === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
-  const { machine } = readMachine(text)
+  const { machine } = readMachine(requireMachine(text))
   const meter = simulatorMeter(machine, segments)
   return await measureHere(report, work, meter, machineSpread(machine), ['tree', 'any'])
 }

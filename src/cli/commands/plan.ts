@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { planOptions, understand } from '../../client/protocol/plan-words.js'
 import { levels } from '../../machine/profile.js'
-import { type Alternative, autoHelp, type Choice } from '../../neighborhood/choose/auto.js'
+import { type Alternative, autoHelp, type Choice, parseAuto } from '../../neighborhood/choose/auto.js'
 import type { PlanReport, ReportedChoice } from '../../neighborhood/choose/plan-request.js'
 import type { Strategy } from '../../neighborhood/strategies/strategies.js'
 import { formatStrategy, strategiesHelp } from '../../neighborhood/strategies/strategies.js'
@@ -10,12 +10,14 @@ import {
   commandOptionsOf,
   flag,
   json,
+  type OptionValues,
   oneOf,
   option,
   readOptions,
   refuseGiven,
 } from '../input/options.js'
-import { mapOption, spelledBy, strategyOptions } from '../input/plan-options.js'
+import { mapOption, operationOption, spelledBy, strategyOptions } from '../input/plan-options.js'
+import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -51,6 +53,7 @@ Examples:
 
 const optionTable = {
   ...strategyOptions(['auto']),
+  ...operationOption,
   ...commandOptionsOf(planOptions),
   ...mapOption,
   ...serverOptions,
@@ -78,8 +81,9 @@ export const planCommand: AddCommand = (command, act) => {
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const options = readOptions(optionTable, raw)
-        await checkOutputs(report, options.output)
+        const given = readOptions(optionTable, raw)
+        await checkOutputs(report, given.output)
+        const options = { ...given, ...recordedWords(spec, given) }
         const request = understand(options, spelledBy(command))
         const server = serverOf(options)
         if (server !== null)
@@ -96,6 +100,7 @@ export const planCommand: AddCommand = (command, act) => {
         }
         const object = {
           topology: spec,
+          operation: request.operation,
           ...planned.report,
           ...(cache === undefined ? {} : { cache: { directory: cache, cachedMs } }),
           verified,
@@ -104,11 +109,26 @@ export const planCommand: AddCommand = (command, act) => {
         // If the strategy was chosen, the report names it.
         const strategy = object.chosen ?? formatStrategy(request.strategy as Strategy)
         const rows = hasChoice(planned.report) ? [choiceRows(planned.report)] : []
-        const heading = `${spec}: ${headingOf(strategy, object)}`
+        const by = request.operation === 'neighbor-allgather' ? '' : `${request.operation} by `
+        const heading = `${spec}: ${by}${headingOf(strategy, object)}`
         reportBeside(report, output, object, [text(heading, object), ...rows].join('\n'))
         return verified ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
+}
+
+/** Returns the operation and the length of blocks for which to plan: by default those of a recorded graph. */
+function recordedWords(
+  spec: string,
+  { operation, bytes, strategy, compare }: OptionValues<typeof optionTable>,
+) {
+  const recorded = recordedIn(spec)
+  const auto = parseAuto(strategy)
+  const takesBytes = auto === null ? compare : auto.bytes === undefined
+  return {
+    operation: operation ?? recorded?.operation,
+    bytes: bytes ?? (takesBytes ? recorded?.blocks?.[1] : undefined),
+  }
 }
 
 function hasChoice(report: PlanReport): report is PlanReport & ReportedChoice {

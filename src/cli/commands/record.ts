@@ -7,7 +7,15 @@ import { nodesText, type Profile, readProfile, trafficLines, trafficOf } from '.
 import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
-import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
+import {
+  averagesText,
+  graphLines,
+  type RecordedExchange,
+  type RecordedGraph,
+  recordedExchange,
+  recordedGraphs,
+  trafficLine,
+} from '../../shim/recorded-graphs.js'
 import {
   type CallRecords,
   type MatchingSummary,
@@ -32,7 +40,7 @@ COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or wi
 two libraries preloaded, which leave all calls to MPI. Of a program that calls neighborhood collectives, the graph with most
 calls is written to the output, other graphs to files with a number in their names (graph-2.txt). Of any other program the
 output has who sends to whom, by messages of every form and by blocks of MPI_Alltoallv and MPI_Alltoallw: the weight of an
-edge is its bytes, its messages are in a comment. Files of these names are replaced. Nothing is written if the program fails.
+edge is its bytes, its messages are in a comment; topologies that it made but did not use follow in numbered files. Files of these names are replaced. Nothing is written if the program fails.
 
 The libraries are compiled with the mpicc that belongs to the launcher, in a temporary folder; with srun --mpicc names it
 where there are several. Where processes run on other machines, compile them with rankweave shim in a folder that all have,
@@ -154,6 +162,8 @@ interface WrittenGraph {
   /** Further facts for the table. */
   readonly words: readonly string[]
   readonly isTraffic: boolean
+  /** What the program exchanges over the graph; null if it calls no neighborhood collective on it. */
+  readonly exchange: RecordedExchange | null
   lines(): Iterable<string>
 }
 
@@ -168,14 +178,15 @@ function graphsOf(recorded: readonly RecordedGraph[], profile: Profile | null): 
   if (profile === null || traffic === null || traffic.edges.length === 0) return topologies
   const sum = (value: 'messages' | 'bytes') => traffic.edges.reduce((all, edge) => all + edge[value], 0)
   const [messages, bytes, nodes] = [sum('messages'), sum('bytes'), nodesText(profile)]
+  const head = [trafficLine, averagesText(traffic.edges), `# nodes of the ranks: ${nodes}`, ''].join('\n')
   return [
     {
       facts: { ...{ ranks: traffic.ranks, edges: traffic.edges.length, nodes, messages, bytes } },
       words: [counted(messages, 'message', 'messages'), counted(bytes, 'byte', 'bytes')],
       isTraffic: true,
+      exchange: recordedExchange(head),
       *lines() {
-        yield '# who sends to whom: the weight of an edge is its bytes\n'
-        yield `# nodes of the ranks: ${nodes}\n`
+        yield head
         yield* trafficLines(traffic)
       },
     },
@@ -189,11 +200,13 @@ function ofCommunicator({ comments, file, ...graph }: RecordedGraph): WrittenGra
     facts: graph,
     words: [
       counted(communicators, 'communicator', 'communicators'),
+      ...(Object.keys(functions).length === 0 ? ['a topology that no neighborhood collective used'] : []),
       ...Object.entries(functions).map(
         ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
       ),
     ],
     isTraffic: false,
+    exchange: recordedExchange(comments.map((line) => `${line}\n`).join('')),
     *lines() {
       for (const line of comments) yield `${line}\n`
       yield graphLines(readFileSync(file, 'utf8'))
@@ -227,9 +240,17 @@ function finish(report: Reporter, recording: Recording): void {
     held({ graphs: graphs.map(({ facts }, i) => ({ file: files[i], ...facts })), profile: null }),
     ...(graphs.length > 0 ? lines : [shown('graph', `none is written: ${lackOf(recording)}`)]),
     ...(profile === null ? [] : profileRows(summaryOf(profile))),
+    ...(graphs[0] !== undefined && isOnOneNode(graphs[0]) && graphs[0].isTraffic
+      ? [shown('study', twoNodes)]
+      : []),
     ...(next === null ? [] : [shown('next', next)]),
   ])
 }
+
+const twoNodes =
+  'on 2 nodes: on one, neighborhood collectives go through shared memory, which is not simulated'
+
+const isOnOneNode = ({ facts: { nodes } }: WrittenGraph): boolean => /^1x\d+$/.test(nodes ?? '')
 
 /** Returns why a run has no graph. */
 function lackOf({ isProfiled, profile }: Recording): string {
@@ -249,13 +270,26 @@ function nextLine({ command, output, isProfiled, profile, graphs, files }: Recor
   const [first] = graphs
   if (first === undefined && profile === null)
     return isProfiled ? null : `rankweave record -o ${shellWord(output)} -- ${words}`
-  if (first === undefined || first.isTraffic) return `rankweave advise -- ${words}`
-  const { nodes } = first.facts
+  if (first === undefined || (isOnOneNode(first) && !first.isTraffic)) return `rankweave advise -- ${words}`
+  const { nodes, ranks } = first.facts
   const graph = shellWord(`edges:${files[0]}`)
   if (nodes === null) return `rankweave topology ${graph}`
+  const machine = isOnOneNode(first) ? `nodes=2,cores=${Math.ceil(ranks / 2)}` : nodesOfMachine(nodes)
+  const exchange = exchangeWords(first.exchange)
+  return `rankweave study ${graph}${exchange} --machine cluster:${machine},profile=simgrid-fast -o study`
+}
+
+/** Returns nodes as the text of a cluster has them. */
+function nodesOfMachine(nodes: string): string {
   const [, count, cores] = /^(\d+)x(\d+)$/.exec(nodes) ?? []
-  const machine = count === undefined ? `cores=${nodes}` : `nodes=${count},cores=${cores}`
-  return `rankweave study ${graph} --machine cluster:${machine},profile=simgrid-fast -o study`
+  return count === undefined ? `cores=${nodes}` : `nodes=${count},cores=${cores}`
+}
+
+/** Returns the options of a study that state what the program exchanges. */
+function exchangeWords(exchange: RecordedExchange | null): string {
+  if (exchange === null) return ''
+  const { blocks, operation } = exchange
+  return ` --operation ${operation}${blocks === null ? '' : ` --bytes ${[...new Set(blocks)].join()}`}`
 }
 
 const callsText = (calls: number): string => counted(calls, 'call', 'calls')

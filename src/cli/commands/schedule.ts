@@ -17,7 +17,7 @@ import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
-import { machineCheck } from '../input/machine-input.js'
+import { machineCheck, requireMachine } from '../input/machine-input.js'
 import {
   addOptions,
   flag,
@@ -239,12 +239,12 @@ function chosenText(
     return { text: algorithm, ranks: shape.ranks ?? ranksOnCores(machine), choice: null }
   }
   refuseGiven(command, ['segments'], 'is chosen by --algorithm auto')
-  if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+  const described = requireMachine(machine)
   if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
-  const ranks = shape.ranks ?? ranksOnCores(machine)!
+  const ranks = shape.ranks ?? ranksOnCores(described)!
   report.step(`simulating algorithms of ${collective} on ${figure(ranks)} ranks`)
-  const choice = chooseAlgorithm(collective, machine, { ranks, root: shape.root, bytes, order, budget })
-  const object = algorithmChoiceObject(choice, machine)
+  const choice = chooseAlgorithm(collective, described, { ranks, root: shape.root, bytes, order, budget })
+  const object = algorithmChoiceObject(choice, described)
   return {
     text: choice.chosen.algorithm,
     ranks,

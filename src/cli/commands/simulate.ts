@@ -11,8 +11,10 @@ import { profileOf, profileOrigin, profileRemark } from '../../machine/network.j
 import { lower } from '../../schedule/lower/lower.js'
 import { upTo } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
+import { requireMachine } from '../input/machine-input.js'
 import { addOptions, json, oneOf, option, readOptions, whole } from '../input/options.js'
-import { mapOption, strategyOptions } from '../input/plan-options.js'
+import { mapOption, operationOption, strategyOptions } from '../input/plan-options.js'
+import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOptions } from '../input/server-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
@@ -33,8 +35,8 @@ import type { AddCommand } from './command.js'
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
-collective with its settings, for which see rankweave schedule --help; or a topology, whose neighbor allgather is planned as by
-rankweave plan, with the same options.
+collective with its settings, for which see rankweave schedule --help; or a topology, planned as by rankweave plan, with the same
+options.
 ${machineHelp}
 The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
 All times are predictions of a model; nothing is measured.
@@ -76,6 +78,7 @@ const optionTable = {
   json,
   ...shapeOptions,
   ...strategyOptions(['auto']),
+  ...operationOption,
   ...mapOption,
   ...serverOptions,
 }
@@ -86,13 +89,14 @@ export const simulateCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
         const options = readOptions(optionTable, raw)
-        const { bytes, linksSvg: links, machine, processes, progress, svg, trace } = options
+        const { linksSvg: links, processes, progress, svg, trace } = options
         refuseInapplicable(command, source)
         await checkOutputs(report, svg, links, trace)
-        if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+        const machine = requireMachine(options.machine)
+        const bytes = options.bytes ?? recordedIn(source)?.blocks?.[1]
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
-        const { schedule, mapping } = await scheduleFromSource(report, command, source, options)
+        const { schedule, mapping } = await scheduleFromSource(report, command, source, { ...options, bytes })
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)

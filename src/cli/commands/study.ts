@@ -18,7 +18,9 @@ import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
 import { closeEnough } from '../../study/sensitivity.js'
 import {
+  type Fastest,
   type FourWays,
+  hasNoGain,
   type Measurements,
   measurableLengths,
   measurementsOf,
@@ -26,13 +28,21 @@ import {
   type Study,
   type Way,
 } from '../../study/study.js'
-import { inColumns, productText, studyDocument, wayNames } from '../../study/study-document.js'
+import {
+  fastestText,
+  inColumns,
+  inProgramText,
+  operationTexts,
+  productText,
+  studyDocument,
+  wayNames,
+} from '../../study/study-document.js'
 import type { OpenSource } from '../../text/source-file.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'
 import { openMatrixMarket } from '../../topology/files/matrix-market.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { machineCheck } from '../input/machine-input.js'
+import { machineCheck, requireMachine } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
 import {
   addOptions,
@@ -46,8 +56,8 @@ import {
   whole,
   wholeList,
 } from '../input/options.js'
-import { mapOption } from '../input/plan-options.js'
-
+import { mapOption, operationOption } from '../input/plan-options.js'
+import { recordedIn } from '../input/recorded-exchange.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
 import { counted, figure } from '../output/figure-text.js'
@@ -66,11 +76,12 @@ ${machineHelp}
 The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
 ${mapHelp}
 The study then begins with four columns: neither, mapping only, combining only, both.
+Of edges:FILE that rankweave record wrote, the study is of the program's operation, and its block lengths are marked.
 
 Messages and bytes are counted, times are simulated on the machine; planning is measured on this computer. With --fabric the
 strategies also run with their data, in sections of their own: simulated and measured times never share a table.
 
--o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
+Without -o a summary is printed. -o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
 a folder: README.md, study.html, study.json and a picture (SVG) per plot.
 
 Examples:
@@ -82,6 +93,7 @@ Examples:
     --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json`
 
 const optionTable = {
+  ...operationOption,
   ...mapOption,
   machine: option(
     '--machine <text>',
@@ -90,7 +102,7 @@ const optionTable = {
   ),
   bytes: option(
     '--bytes <list>',
-    `lengths of a block, separated by commas (default: ${defaultLengths.join()})`,
+    `lengths of a block, separated by commas (default: ${defaultLengths.join()}, and those recorded in edges:FILE)`,
     wholeList(0, longestBlockBytes, mostLengths),
   ),
   strategies: option(
@@ -117,6 +129,9 @@ const optionTable = {
 
 type Options = OptionValues<typeof optionTable>
 
+const allTables =
+  'all strategies, their messages and plots: -o NAME, a folder, *.html, *.md or - for Markdown here'
+
 /** The approximate time of one measured run of one strategy. */
 const runMs = 20
 
@@ -128,14 +143,13 @@ export const studyCommand: AddCommand = (command, act) => {
         const options = readOptions(optionTable, raw)
         if (options.fabric === undefined) refuseGiven(command, ['processes', 'runs'], 'is for --fabric')
         const { output } = options
-        const { machine } = options
-        if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+        const machine = requireMachine(options.machine)
         await checkStudyOutput(report, output)
         const study = await studyOf(report, spec, machine, options)
         if (study === null) return
         const document = studyDocument(study)
         if (output !== undefined) await writeStudy(report, output, study, document)
-        const text = output === undefined ? [...markdownOf(document)].join('') : fastestRows(study)
+        const text = [fastestRows(study), ...(output === undefined ? [allTables] : [])].join('\n')
         reportBeside(report, output, study, text)
       }),
     )
@@ -162,6 +176,13 @@ async function studyOf(
 ): Promise<Study | null> {
   const { fabric: kind, bytes, strategies, planSeconds, map } = options
   const fabric = kind === undefined ? undefined : fabricOf({ fabric: kind, processes: options.processes })
+  const recorded = recordedIn(spec)
+  const operation = options.operation ?? recorded?.operation ?? 'neighbor-allgather'
+  if (fabric !== undefined && operation !== 'neighbor-allgather')
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--fabric is for --operation neighbor-allgather, not for ${operation}`,
+    )
   const open = fabric === undefined ? openInput : openInputOn(fabric)
   report.step(`building ${spec}`)
   const cores = machine.firstRank[machine.cores.length]
@@ -174,7 +195,11 @@ async function studyOf(
   const blockRows = blockRowsOf(text, topology.ranks, open)
   const isFollower = fabric?.isJob === true && (mpiLauncher(process.env)?.process ?? 0) > 0
   const settings = {
-    name: text,
+    ...{
+      name: text,
+      operation,
+      recordedBytes: recorded?.operation === operation ? (recorded.blocks ?? []) : [],
+    },
     planSeconds,
     now: () => processorMs('process'),
     ...(mapped === null ? {} : { mappedFrom: { topology: given, mapping: mapped.mapping } }),
@@ -270,28 +295,48 @@ export async function writeStudy(
   if (!isStandardOutput(output)) report.note(`wrote ${output}`)
 }
 
-/** Summarizes a study: the fastest of the strategies studied for every length, and the starts until it pays. */
+/** Summarizes a study: the fastest of the strategies studied for every length, and the calls until it pays. */
 function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mapped }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
+    operationTexts[subject.operation],
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
     `times are simulated with profile ${subject.profile.origin}; planning is measured`,
     ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
     ...(mapped === undefined ? [] : fourColumns(mapped)),
     columns(fastest, [
-      ['bytes', ({ bytes }) => figure(bytes)],
-      ['fastest of those studied', ({ strategy }) => strategy],
+      [
+        'bytes',
+        ({ bytes }) => `${figure(bytes)}${subject.recordedBytes.includes(bytes) ? ', recorded' : ''}`,
+      ],
+      [`fastest of those studied${mapped === undefined ? '' : ', of mapped ranks'}`, fastestText],
       ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
       ['direct sends / this', ({ speedup }) => figure(speedup)],
-      ['allgather / this', ({ speedupOverAllgather: over }) => (over === null ? '–' : figure(over))],
-      ['breaks even after', ({ breakEvenStarts }) => startsText(breakEvenStarts)],
+      ...(fastest.every(({ speedupOverAllgather: over }) => over === null) ? [] : [overAllgather]),
+      ['breaks even after', (each) => (hasNoGain(each) ? 'never' : callsText(each.breakEvenStarts))],
+      ['in an MPI program', (each) => each.inProgram],
     ]),
+    ...withoutMapping(fastest, mapped),
+    inProgramText(subject),
     ...fastest
       .filter(({ auto, strategy }) => auto !== null && auto !== strategy)
       .map(({ bytes, auto }) => `for ${figure(bytes)} bytes auto chooses ${auto}`),
     sensitivityText(sensitivity),
   ].join('\n')
+}
+
+const overAllgather: ResultColumn<Fastest> = [
+  'allgather / this',
+  ({ speedupOverAllgather: over }) => (over === null ? '–' : figure(over)),
+]
+
+/** Names the lengths for which combining without the mapping is faster than all on mapped ranks. */
+function withoutMapping(fastest: Study['fastest'], mapped: StudiedMapping | undefined): string[] {
+  const ways = mapped?.ways.filter(({ combining }, i) => combining.timeUs < fastest[i].timeUs) ?? []
+  if (ways.length === 0) return []
+  const lengths = ways.map(({ bytes }) => figure(bytes)).join(', ')
+  return [`do not map for blocks of ${lengths} bytes: combining only is faster`]
 }
 
 /** Returns the mapping, and the times of mapping and combining, each alone and together. */
@@ -311,8 +356,8 @@ function fourColumns({ mapping, ways }: StudiedMapping): string[] {
 }
 
 /** Prints two digits: planning is measured. */
-function startsText(starts: number | null): string {
-  return starts === null ? 'never' : counted(Number(starts.toPrecision(2)), 'start', 'starts')
+function callsText(calls: number | null): string {
+  return calls === null ? 'never' : counted(Number(calls.toPrecision(2)), 'call', 'calls')
 }
 
 function sensitivityText(sensitivity: Study['sensitivity']): string {

@@ -16,6 +16,21 @@ import { openInput } from './open-input.js'
 /** The check of an option that is the text of a machine. */
 export const machineCheck = z.string().transform((text) => readMachine(text).machine)
 
+/**
+ * Returns the machine, or its text, of a command that predicts times.
+ *
+ * @throws ERR_USAGE without one, with an example and the names of profiles
+ */
+export function requireMachine<T extends Machine | string>(given: T | undefined): T {
+  if (given !== undefined) return given
+  const names = builtInProfiles.map(({ name }) => name).join(', ')
+  throw new RankweaveError(
+    'ERR_USAGE',
+    'expected --machine with a profile, such as --machine cluster:nodes=4,cores=16,profile=simgrid-fast; ' +
+      `profiles: ${names}, or FILE.json of rankweave calibrate`,
+  )
+}
+
 /** A machine that the user described. */
 export interface MachineInput {
   readonly machine: Machine

@@ -3,11 +3,12 @@ import * as z from 'zod'
 import { friendWords, wordOf } from '../../client/protocol/plan-words.js'
 import type { MapSource } from '../../neighborhood/choose/mapped-topology.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'
+import { neighborCollectives } from '../../schedule/specification.js'
 import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
 import { machineCheck } from './machine-input.js'
 import { openInput } from './open-input.js'
-import { commandOptionsOf, option } from './options.js'
+import { commandOptionsOf, oneOf, option } from './options.js'
 
 /**
  * Returns the options that choose a strategy, for `plan`, `simulate` and `spmm`.
@@ -25,6 +26,15 @@ export function strategyOptions(others: readonly string[] = []) {
       machineCheck,
     ),
   }
+}
+
+/** The option that names the neighborhood collective over a topology. */
+export const operationOption = {
+  operation: option(
+    '--operation <name>',
+    `of a topology: ${neighborCollectives.join(', ')} (default: that of the program, for edges:FILE of rankweave record; else ${neighborCollectives[0]})`,
+    oneOf(...neighborCollectives),
+  ),
 }
 
 /** The names of the options of {@link strategyOptions} except the machine. */

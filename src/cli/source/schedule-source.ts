@@ -16,6 +16,7 @@ import { blockBounds } from '../../topology/compressed-rows.js'
 import { openInput } from '../input/open-input.js'
 import { option, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
 import { spelledBy, strategyOptionNames } from '../input/plan-options.js'
+import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOf } from '../input/server-options.js'
 import { groupProgress, type Reporter } from '../output/reporter.js'
 import { builtTopology, servedPlan } from './planned-topology.js'
@@ -160,7 +161,8 @@ export async function scheduleFromSource(
   }
   const isChosen = parseAuto(options.strategy) !== null
   // Other strategies are planned alike for blocks of any length.
-  const words = { ...options, bytes: isChosen ? options.bytes : undefined }
+  const operation = options.operation ?? recordedIn(source)?.operation
+  const words = { ...options, operation, bytes: isChosen ? options.bytes : undefined }
   const request = understand(words, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {

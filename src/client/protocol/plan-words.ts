@@ -88,8 +88,6 @@ export function understand(words: Understandable<PlanWords>, spelled: Spelled): 
     return { strategy: strategyOf(words, spelled), operation, comparedBytes: null, map }
   }
   const what = auto === null ? spelled('compare') : `${spelled('strategy')} auto`
-  if (operation !== 'neighbor-allgather')
-    throw usageError(`${what} is for neighbor-allgather, not for ${operation}`)
   if (auto?.bytes !== undefined && bytes !== undefined)
     throw usageError(`${spelled('bytes')}: expected once, got ${bytes} and ${what}:bytes=${auto.bytes}`)
   const comparedBytes = auto?.bytes ?? bytes

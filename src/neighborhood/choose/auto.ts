@@ -5,6 +5,7 @@ import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { shown, wrongValue } from '../../errors.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
+import type { NeighborCollective } from '../../schedule/specification.js'
 import type { NeighborOperation } from '../plan/plan.js'
 import type { Strategy } from '../strategies/strategies.js'
 
@@ -76,6 +77,11 @@ export function formatAuto(auto: AutoStrategy): string {
 export type ChosenOperation = Exclude<NeighborOperation, 'neighbor-reduce'>
 
 const chosenOperations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce-any'] as const
+
+/** Returns the operation whose choice a neighborhood collective takes. */
+export function chosenFor(operation: NeighborCollective): ChosenOperation {
+  return operation === 'neighbor-reduce' ? 'neighbor-allgather' : operation
+}
 
 /** @throws ERR_ARGUMENT for an operation for which no strategy is chosen */
 export function checkedChosen(where: string, operation: unknown): ChosenOperation {

@@ -15,7 +15,7 @@ import { topologyFromEdges } from '../../topology/topology-builders.js'
 import type { Plan, PlanStatistics } from '../plan/plan.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
 import { checkedKind, formatStrategy, groupingOf, type Strategy } from '../strategies/strategies.js'
-import { type Alternative, type AutoStrategy, type Choice, isAuto } from './auto.js'
+import { type Alternative, type AutoStrategy, type Choice, chosenFor, isAuto } from './auto.js'
 import { chooseStrategy } from './choose-strategy.js'
 import {
   type AppliedMapping,
@@ -179,18 +179,19 @@ interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
 function comparedStrategies(
   topology: ProcessTopology,
   machine: Machine,
-  { strategy: asked, comparedBytes }: UnderstoodRequest,
+  { strategy: asked, operation, comparedBytes }: UnderstoodRequest,
   { onProgress, signal }: PlanHooks,
 ): Compared {
   const bytes = comparedBytes!
   const choice = chooseStrategy(topology, machine, {
     bytes,
+    operation: chosenFor(operation),
     include: [...(isAuto(asked) ? [] : [asked]), ...friendGroups(topology, machine)],
     ...givenOptions({ signal, onProgress, budget: isAuto(asked) ? asked.budget : undefined }),
   })
   return {
     choice,
-    ordinary: ordinaryAllgather(topology.ranks, machine, bytes),
+    ordinary: operation === 'neighbor-allgather' ? ordinaryAllgather(topology.ranks, machine, bytes) : null,
     profile: profileOrigin(profileOf(machine)),
     remark: profileRemark(machine),
   }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { graphLines, recordedGraphs } from '../../../src/shim/recorded-graphs.js'
+import {
+  averagesText,
+  graphLines,
+  recordedExchange,
+  recordedGraphs,
+  trafficLine,
+} from '../../../src/shim/recorded-graphs.js'
 
 const files: Record<string, string> = {
   a: '# communicator 0, as seen by its rank 0\nranks 2\n0 1\n',
@@ -44,6 +50,25 @@ describe('recorded graphs', () => {
     expect(nodesOf('# nodes of the ranks: 2x16+1x8\nranks 40\n0 1\n')).toBe('2x16+1x8')
     expect(nodesOf('# nodes of the ranks: ,\nranks 2\n0 1\n')).toBeNull()
     expect(nodesOf(files['a'])).toBeNull()
+  })
+
+  it('say which operation a program calls most, with the lengths of its blocks', () => {
+    expect(recordedExchange(files['c'])).toEqual({ operation: 'neighbor-allgather', blocks: [2, 4] })
+    const call = (name: string, calls: number, bytes: number) =>
+      `# MPI_${name}: ${calls} calls, the first is call 1, blocks of ${bytes} to ${bytes} bytes\n`
+    const mixed = call('Neighbor_allgather', 9, 4) + call('Neighbor_alltoall', 8, 64)
+    expect(recordedExchange(`${mixed}${call('Ineighbor_alltoallv', 2, 512)}0 1\n`)).toEqual({
+      ...{ operation: 'neighbor-alltoall', blocks: [64, 512] },
+    })
+    const edges = [
+      { messages: 2, bytes: 16 },
+      { messages: 3, bytes: 12 },
+    ]
+    expect(recordedExchange(`${trafficLine}\n${averagesText(edges)}\n`)).toEqual({
+      ...{ operation: 'neighbor-alltoall', blocks: [4, 8] },
+    })
+    expect(recordedExchange(`${trafficLine}\n`)).toMatchObject({ blocks: null })
+    expect([recordedExchange(files['a']), recordedExchange('')]).toEqual([null, null])
   })
 
   it('refuse a file that cannot be read', () => {

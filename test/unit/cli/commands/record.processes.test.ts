@@ -95,9 +95,11 @@ describe('rankweave record', () => {
     const { stdout, exitCode } = await cli(...words(output), '--', launcher, './program')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/graph\.txt +2 ranks, 1 edge, 3 messages, 24 bytes\n/)
-    expect(stdout).toContain(` rankweave advise -- ${launcher} ./program\n`)
+    const next = `rankweave study edges:${output} --operation neighbor-alltoall --bytes 8 --machine cluster:nodes=2,cores=1,profile=simgrid-fast -o study`
+    expect(stdout).toMatch(/ study +on 2 nodes: on one, .* shared memory, which is not simulated\n/)
+    expect(stdout).toContain(` ${next}\n`)
     expect(readFileSync(output, 'utf8')).toBe(
-      '# who sends to whom: the weight of an edge is its bytes\n# nodes of the ranks: 1x2\nranks 2\n0 1 24 # messages: 3\n',
+      '# who sends to whom: the weight of an edge is its bytes\n# 3 messages, 8 to 8 bytes each on average of an edge\n# nodes of the ranks: 1x2\nranks 2\n0 1 24 # messages: 3\n',
     )
     const { graphs, profile } = onlyObject(await cli(...words(output), '--json', '--', launcher, './program'))
     expect(graphs).toEqual([{ file: output, ranks: 2, edges: 1, nodes: '1x2', messages: 3, bytes: 24 }])

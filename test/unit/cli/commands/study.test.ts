@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { StudiedMapping } from '../../../../src/study/study.js'
@@ -16,10 +16,10 @@ describe('study', () => {
     const answer = await cli`study moore:4x4:r=1 ${machine} ${few} -o ${file}`
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${file}\n` })
     for (const shown of [
-      /^moore:4x4:r=1 on cluster.*2 strategies\n/,
+      /^A neighbor allgather, .*\nmoore:4x4:r=1 on cluster.*2 strategies\n/,
       'profile simgrid-fast (costs given, 8 of them assumed); planning is measured',
-      /fastest of those studied +simulated .* breaks even after\n/,
-      / us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ starts?)\n/,
+      /fastest of those studied +simulated .* breaks even after +in an MPI program\n/,
+      / us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ calls?) +(?:no|as MPI does|by a plan file)\n/,
       /within 5% of the fastest compared in \d+ of 12 cases/,
     ])
       expect(answer.stdout).toMatch(shown)
@@ -103,6 +103,59 @@ describe('study', () => {
   })
 })
 
+describe('study of a recorded graph', () => {
+  const graph = join(folder, 'graph.txt')
+  const edges = Array.from({ length: 16 }, (_, rank) =>
+    [1, 4, 12, 15].map((offset) => `${rank} ${(rank + offset) % 16} 9\n`).join(''),
+  )
+  const head =
+    '# who sends to whom: the weight of an edge is its bytes\n# 9 messages, 24 to 512 bytes each on average of an edge\n'
+  writeFileSync(graph, `${head}ranks 16\n${edges.join('')}`)
+
+  it('is of what the program exchanges, and marks the lengths of its messages', async () => {
+    const words = typed`study edges:${graph} ${machine} --strategies routed lanes`
+    const { stdout, exitCode } = await cli`${words}`
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^A neighbor alltoall, which sends other data to every neighbor/)
+    for (const bytes of [24, 512]) expect(stdout).toMatch(new RegExp(`^ +${bytes}, recorded `, 'm'))
+    expect(stdout).toMatch(/^ +4,096 .* (?:no|as MPI does)$/m)
+    expect(stdout).not.toContain('allgather / this')
+    const { subject, ordinaryAllgather } = await json`${words} --bytes 24,64`
+    expect(subject).toMatchObject({ operation: 'neighbor-alltoall', recordedBytes: [24] })
+    expect(ordinaryAllgather).toBeNull()
+    const other = await json`${words} --operation neighbor-allgather --bytes 24`
+    expect(other['subject']).toMatchObject({ operation: 'neighbor-allgather', recordedBytes: [] })
+    const measured = await cli`${words} --fabric local`
+    expect(measured).toMatchObject(refused('--fabric is for --operation neighbor-allgather'))
+  })
+
+  it('has its operation and lengths in plan and simulate, too', async () => {
+    const auto = typed`edges:${graph} ${machine} --strategy auto:budget=1`
+    const planned = await json`plan ${auto}`
+    expect(planned).toMatchObject({ operation: 'neighbor-alltoall', bytesPerBlock: 512 })
+    expect((await cli`plan ${auto}`).stdout).toMatch(/^edges:\S+: neighbor-alltoall by /)
+    const simulated = typed`simulate edges:${graph} ${machine} --strategy direct`
+    expect(await json`${simulated}`).toMatchObject({
+      ...{ collective: 'neighbor-alltoall', bytesPerContribution: 512 },
+    })
+    expect(await json`${simulated} --operation neighbor-reduce --bytes 8`).toMatchObject({
+      ...{ collective: 'neighbor-reduce', bytesPerContribution: 8 },
+    })
+  })
+
+  it('on one node says that shared memory is not simulated', async () => {
+    const oneNode = typed`--machine cluster:nodes=1,cores=16,profile=simgrid-fast --strategies routed`
+    const { stdout } = await cli`study edges:${graph} ${oneNode}`
+    expect(stdout).toContain('exchanges through shared memory, which is not simulated')
+  })
+
+  it('names an example and the profiles without a machine', async () => {
+    expect(await cli`study edges:${graph}`).toMatchObject(
+      refused('such as --machine cluster:nodes=4,cores=16,profile=simgrid-fast; profiles: '),
+    )
+  })
+})
+
 describe('study --map', () => {
   /** Ranks of random places: neighbors are rarely on one node. */
   const spec = 'rgg:16:r=0.4:seed=3'
@@ -131,7 +184,7 @@ describe('study --map', () => {
 
   it('says where no rank moves, and then has equal columns', async () => {
     const oneNode = typed`--machine cluster:nodes=1,cores=16,profile=simgrid-fast --bytes 64`
-    const { stdout } = await cli`study moore:4x4:r=1 ${oneNode} --map auto`
+    const { stdout } = await cli`study moore:4x4:r=1 ${oneNode} --map auto -o -`
     expect(stdout).toContain('The mapping is auto, from identity: it moves no rank.')
     expect(stdout).not.toContain('Ranks were mapped')
     const [, ...columns] = /^\| 64 B +\| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \|$/m.exec(stdout)!

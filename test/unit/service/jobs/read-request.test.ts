@@ -106,10 +106,6 @@ describe('errors name fields as the caller spells them', () => {
     [{ map: 'auto' }, (of) => `${of('map')}: expected ${of('machine')}, on whose cores ranks are placed`],
     [{ strategy: 'direct', k: 4 }, (of) => `${of('k')} is for ${of('strategy')} common-neighbor, not for`],
     [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, improved, exact`],
-    [
-      { strategy: 'auto', machine, bytes: 4, operation: 'neighbor-alltoall' },
-      (of) => `${of('strategy')} auto is for neighbor-allgather, not for neighbor-alltoall`,
-    ],
   ]
 
   it.each(rows)('%j', (request, message) => {
