@@ -4,13 +4,11 @@ import * as z from 'zod'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { compileProfiler, profilerName } from '../../profile/library.js'
 import { nodesText, type Profile, readProfile, trafficLines, trafficOf } from '../../profile/profile.js'
-import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import {
   averagesText,
   graphLines,
-  type RecordedExchange,
   type RecordedGraph,
   recordedExchange,
   recordedGraphs,
@@ -29,7 +27,7 @@ import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../..
 import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
 import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
-import { profileRows } from '../output/profile-rows.js'
+import { reportGraphs, type WrittenGraph } from '../output/recorded-graphs-report.js'
 import type { Reporter } from '../output/reporter.js'
 import { held, row, shown } from '../output/result-rows.js'
 import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
@@ -139,7 +137,7 @@ async function recordGraphs(
     const graphs = graphsOf(graphsIn(folder), profile)
     const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
     for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], graph.lines())
-    finish(report, { command, output, isProfiled, profile, graphs, files })
+    reportGraphs(report, { command, output, isProfiled, profile, graphs, files })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -154,17 +152,6 @@ function graphsIn(folder: string): readonly RecordedGraph[] {
     inOrder.map((name) => join(folder, name)),
     (file) => readFileSync(file, 'utf8'),
   )
-}
-
-/** A graph that is written. */
-interface WrittenGraph {
-  readonly facts: { readonly ranks: number; readonly edges: number; readonly nodes: string | null }
-  /** Further facts for the table. */
-  readonly words: readonly string[]
-  readonly isTraffic: boolean
-  /** What the program exchanges over the graph; null if it calls no neighborhood collective on it. */
-  readonly exchange: RecordedExchange | null
-  lines(): Iterable<string>
 }
 
 /**
@@ -218,78 +205,6 @@ function ofCommunicator({ comments, file, ...graph }: RecordedGraph): WrittenGra
 function numbered(file: string, number: number): string {
   const ending = extname(file)
   return `${file.slice(0, file.length - ending.length)}-${number}${ending}`
-}
-
-interface Recording {
-  readonly command: readonly string[]
-  readonly output: string
-  readonly isProfiled: boolean
-  /** Null unless the program was profiled to its end. */
-  readonly profile: Profile | null
-  readonly graphs: readonly WrittenGraph[]
-  readonly files: readonly string[]
-}
-
-function finish(report: Reporter, recording: Recording): void {
-  const { profile, graphs, files } = recording
-  const lines = graphs.map(({ facts: { ranks, edges }, words }, i) =>
-    shown(files[i], [counted(ranks, 'rank', 'ranks'), counted(edges, 'edge', 'edges'), ...words].join(', ')),
-  )
-  const next = nextLine(recording)
-  report.rows([
-    held({ graphs: graphs.map(({ facts }, i) => ({ file: files[i], ...facts })), profile: null }),
-    ...(graphs.length > 0 ? lines : [shown('graph', `none is written: ${lackOf(recording)}`)]),
-    ...(profile === null ? [] : profileRows(summaryOf(profile))),
-    ...(graphs[0] !== undefined && isOnOneNode(graphs[0]) && graphs[0].isTraffic
-      ? [shown('study', twoNodes)]
-      : []),
-    ...(next === null ? [] : [shown('next', next)]),
-  ])
-}
-
-const twoNodes =
-  'on 2 nodes: on one, neighborhood collectives go through shared memory, which is not simulated'
-
-const isOnOneNode = ({ facts: { nodes } }: WrittenGraph): boolean => /^1x\d+$/.test(nodes ?? '')
-
-/** Returns why a run has no graph. */
-function lackOf({ isProfiled, profile }: Recording): string {
-  if (profile !== null)
-    return 'no rank sends to another one, except in collectives whose messages MPI chooses'
-  return isProfiled
-    ? 'no process called MPI_Init and MPI_Finalize of the MPI of the libraries; --mpicc names its compiler'
-    : `it creates no communicator with a topology; ${profilerName} beside the library would record its messages`
-}
-
-/**
- * Returns a command line that runs unmodified; null if no command helps. That for a study has the nodes of the program,
- * and costs of a profile that stands for those of its network. Without nodes, it needs no machine.
- */
-function nextLine({ command, output, isProfiled, profile, graphs, files }: Recording): string | null {
-  const words = command.map(shellWord).join(' ')
-  const [first] = graphs
-  if (first === undefined && profile === null)
-    return isProfiled ? null : `rankweave record -o ${shellWord(output)} -- ${words}`
-  if (first === undefined || (isOnOneNode(first) && !first.isTraffic)) return `rankweave advise -- ${words}`
-  const { nodes, ranks } = first.facts
-  const graph = shellWord(`edges:${files[0]}`)
-  if (nodes === null) return `rankweave topology ${graph}`
-  const machine = isOnOneNode(first) ? `nodes=2,cores=${Math.ceil(ranks / 2)}` : nodesOfMachine(nodes)
-  const exchange = exchangeWords(first.exchange)
-  return `rankweave study ${graph}${exchange} --machine cluster:${machine},profile=simgrid-fast -o study`
-}
-
-/** Returns nodes as the text of a cluster has them. */
-function nodesOfMachine(nodes: string): string {
-  const [, count, cores] = /^(\d+)x(\d+)$/.exec(nodes) ?? []
-  return count === undefined ? `cores=${nodes}` : `nodes=${count},cores=${cores}`
-}
-
-/** Returns the options of a study that state what the program exchanges. */
-function exchangeWords(exchange: RecordedExchange | null): string {
-  if (exchange === null) return ''
-  const { blocks, operation } = exchange
-  return ` --operation ${operation}${blocks === null ? '' : ` --bytes ${[...new Set(blocks)].join()}`}`
 }
 
 const callsText = (calls: number): string => counted(calls, 'call', 'calls')
