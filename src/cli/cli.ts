@@ -124,7 +124,7 @@ function fail(error: unknown, report: Reporter, argv: readonly string[]): number
     const message =
       error.code === 'commander.help'
         ? 'help: unknown command'
-        : error.message.replace(/^error: /, '') + threadsHint(error, argv)
+        : error.message.replace(/^error: /, '').replace('\n', ' ') + threadsHint(error, argv) + startHint(error, argv)
     return refuse(
       new RankweaveError('ERR_USAGE', `${shortened(message)} (see --help)`),
       exitCodes.badInput,
@@ -144,6 +144,14 @@ function fail(error: unknown, report: Reporter, argv: readonly string[]): number
 function threadsHint({ message }: CommanderError, argv: readonly string[]): string {
   const isMeant = argv[0] === 'run' && message.includes("unknown option '--threads")
   return isMeant ? '; for two threads: --fabric threads --processes 2' : ''
+}
+
+/** Returns where the command that starts a program goes, after an option that is its own. */
+function startHint({ code }: CommanderError, argv: readonly string[]): string {
+  const isMeant = ['advise', 'record'].includes(argv[0]) && !argv.includes('--')
+  return code === 'commander.unknownOption' && isMeant
+    ? `; write the command after --: rankweave ${argv[0]} -- mpirun -n 16 ./program`
+    : ''
 }
 
 function refuse(error: unknown, exitCode: number, report: Reporter): number {

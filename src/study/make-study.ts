@@ -22,7 +22,7 @@ import {
 import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 import { estimateUs, type HopLoad } from '../neighborhood/choose/estimate.js'
 import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
-import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
+import { leastOfThree, startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import type { Plan } from '../neighborhood/plan/plan.js'
 import { plan, planStatistics } from '../neighborhood/plan/plan.js'
 import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
@@ -230,18 +230,6 @@ const exampleColumns = 8
 function productBlock(rows: number): ProductBlock {
   return { rows, columns: exampleColumns, bytes: rows * exampleColumns * Float64Array.BYTES_PER_ELEMENT }
 }
-
-/** Repeats short planning: the first time, code is compiled and memory is cold. */
-function leastOfThree(make: () => Plan | null): Plan | null {
-  let best = make()
-  for (let again = 0; again < 2 && best !== null && best.planMs < shortMs; again++) {
-    const next = make()
-    if (next !== null && next.planMs < best.planMs) best = next
-  }
-  return best
-}
-
-const shortMs = 100
 
 class OverTime extends Error {}
 

@@ -32,7 +32,11 @@ export interface NeighborLists {
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
  */
 export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {
-  requireOptions('topologyFromEdges', edges)
+  if (typeof edges !== 'object' || edges === null || Array.isArray(edges) || ArrayBuffer.isView(edges))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `topologyFromEdges(ranks, edges): expected edges as { sources, destinations }, got ${Object(edges) === edges ? 'an array' : shown(edges)}`,
+    )
   const { sources, destinations, weights = null } = edges
   for (const [name, list] of Object.entries({ sources, destinations })) requireList(name, list)
   if (weights !== null) requireList('weights', weights)

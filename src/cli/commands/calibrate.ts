@@ -6,12 +6,11 @@ import {
   calibratedSizes,
   type MeasuredFigure,
   type MeasuredMessages,
-  type MeasuredTables,
 } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { type FittedProfile, fittedProfile } from '../../calibrate/fitted-profile.js'
 import { RankweaveError } from '../../errors.js'
-import type { MessageTables } from '../../machine/profile.js'
+import type { MessageTables, Profile } from '../../machine/profile.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { ownVersion } from '../../package-paths.js'
 import { percentText } from '../../text/printable.js'
@@ -103,7 +102,7 @@ export const calibrateCommand: AddCommand = (command, act) => {
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         const object = { profile, measured: calibration, file: output ?? null }
-        reportBeside(report, output, object, `${name}: ${source}\n${calibrationText(calibration)}`)
+        reportBeside(report, output, object, `${name}: ${source}\n${calibrationText(calibration, profile)}`)
       }),
     )
 }
@@ -142,8 +141,11 @@ function sourceText(fabric: string, processes: number): string {
   return `rankweave ${ownVersion()} calibrate, ${date}: ${fabric}, ${processes} processes; ${machine}; Node ${process.version}`
 }
 
-/** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP. */
-function calibrationText({ node, network, nodeTables, networkTables, ...memory }: Calibration): string {
+/** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP that the profile has. */
+function calibrationText(
+  { node, network, nodeTables, networkTables, ...memory }: Calibration,
+  { levels }: Profile,
+): string {
   const { copyBlockNs, copyNsPerByte, reduceNsPerByte } = memory
   const figures = columns(
     [
@@ -161,11 +163,18 @@ function calibrationText({ node, network, nodeTables, networkTables, ...memory }
     ],
   )
   const tables = [
-    ...(nodeTables === null ? [] : [tableText('node', nodeTables)]),
-    ...(networkTables === null ? [] : [tableText('network', networkTables)]),
+    ...(nodeTables === null ? [] : [tablesText('node, by length', levels.node.plogp!)]),
+    ...(networkTables === null ? [] : [tablesText('network, by length', levels.network.plogp!)]),
   ]
-  return [figures, ...tables].join('\n\n')
+  const wide = Object.entries({ node, network }).flatMap(([level, measured]) =>
+    measured !== null && isWide(measured.latencyNs) ? [level] : [],
+  )
+  const warning = `Quartiles of the latency (${wide.join(', ')}) are far apart: other work ran. Calibrate again on a quiet machine.`
+  return [figures, ...tables, ...(wide.length === 0 ? [] : [warning])].join('\n\n')
 }
+
+/** Whether the quartiles differ by more than a half. */
+const isWide = ({ low, high }: MeasuredFigure): boolean => high > 1.5 * low
 
 /** Returns the text of `rankweave calibrate --fit`: the tables of each level, with the errors of the fit. */
 function fitText({ profile, levels }: FittedProfile): string {
@@ -184,17 +193,6 @@ function fitText({ profile, levels }: FittedProfile): string {
     return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}${notes.join('')}`
   })
   return [profile.name, ...texts].join('\n\n')
-}
-
-function tableText(level: string, measured: MeasuredTables): string {
-  const medians = (figures: readonly MeasuredFigure[]) => figures.map(({ median }) => median)
-  return tablesText(`${level}, by length`, {
-    latencyNs: measured.latencyNs.median,
-    sizesBytes: measured.sizesBytes,
-    gapNs: medians(measured.gapNs),
-    sendOverheadNs: medians(measured.sendOverheadNs),
-    receiveOverheadNs: medians(measured.receiveOverheadNs),
-  })
 }
 
 function tablesText(label: string, tables: MessageTables): string {

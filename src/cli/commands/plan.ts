@@ -257,10 +257,10 @@ function allBytes(bytes: Alternative['bytes']): number {
   return levels.reduce((sum, level) => sum + bytes[level], 0)
 }
 
-/** Returns starts with two digits: planning is measured once. */
+/** Returns calls with two digits: planning is measured. */
 function startsText({ breakEvenStarts, breakEvenIsAtMost }: Alternative): string {
   if (breakEvenStarts === null) return 'never'
   const starts = Number(breakEvenStarts.toPrecision(2))
-  const text = starts === 1 ? '1 start' : `${figure(starts)} starts`
+  const text = starts === 1 ? '1 call' : `${figure(starts)} calls`
   return `${breakEvenIsAtMost ? 'at most' : 'about'} ${text}`
 }

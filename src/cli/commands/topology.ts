@@ -250,7 +250,9 @@ function gridText(translations: TranslationFinding): string {
         : stencil.shape === 'star' && stencil.radius === 1
           ? ', Cartesian'
           : ''
-  const wrap = periods.every(Boolean) ? ', periodic' : periods.some(Boolean) ? ', partly periodic' : ''
+  // Over two ranks or one, an edge that wraps is also one that does not.
+  const known = periods.filter((_, dimension) => translations.dims[dimension] > 2)
+  const wrap = !known.some(Boolean) ? '' : known.every(Boolean) ? ', periodic' : ', partly periodic'
   return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
 }
 

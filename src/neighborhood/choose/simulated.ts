@@ -94,6 +94,18 @@ export function startsUntilPaid(moreMs: number, savedUs: number): number | null 
   return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
 }
 
+/** Repeats short planning: the first time, code is compiled and memory is cold. */
+export function leastOfThree<P extends Plan | null>(make: () => P): P {
+  let best = make()
+  for (let again = 0; again < 2 && best !== null && best.planMs < shortMs; again++) {
+    const next = make()
+    if (next !== null && next.planMs < best.planMs) best = next
+  }
+  return best
+}
+
+const shortMs = 100
+
 /** A simulated strategy and its planning time, measured once. */
 export interface Trial {
   readonly simulated: Simulated

@@ -53,6 +53,13 @@ describe('help', () => {
     expect(stderr).toContain('Usage: rankweave')
   })
 
+  it.each(['advise', 'record'])('%s without -- says where the command goes', async (name) => {
+    const { exitCode, stderr } = await cli`${name} mpirun --oversubscribe -n 4 ./program`
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`; write the command after --: rankweave ${name} -- mpirun`)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+
   it('--version prints the version', async () => {
     expect(await cli`--version`).toMatchObject({ exitCode: 0, stdout: '0.1.0\n' })
   })
