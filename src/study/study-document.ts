@@ -66,7 +66,7 @@ export const operationTexts = {
 } as const satisfies Record<NeighborCollective, string>
 
 /** Returns a length of blocks, and whether it is that of the recorded program. */
-export function lengthText({ recordedBytes }: Subject, bytes: number): string {
+function lengthText({ recordedBytes }: Subject, bytes: number): string {
   return `${bytesText(bytes)}${recordedBytes.includes(bytes) ? ', recorded' : ''}`
 }
 

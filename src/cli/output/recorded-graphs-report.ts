@@ -9,7 +9,7 @@ import type { Reporter } from './reporter.js'
 import { held, shown } from './result-rows.js'
 
 /** A run of a program whose graphs were written. */
-export interface Recording {
+interface Recording {
   readonly command: readonly string[]
   readonly output: string
   readonly isProfiled: boolean
