@@ -124,7 +124,9 @@ function fail(error: unknown, report: Reporter, argv: readonly string[]): number
     const message =
       error.code === 'commander.help'
         ? 'help: unknown command'
-        : error.message.replace(/^error: /, '').replace('\n', ' ') + threadsHint(error, argv) + startHint(error, argv)
+        : error.message.replace(/^error: /, '').replace('\n', ' ') +
+          threadsHint(error, argv) +
+          startHint(error, argv)
     return refuse(
       new RankweaveError('ERR_USAGE', `${shortened(message)} (see --help)`),
       exitCodes.badInput,

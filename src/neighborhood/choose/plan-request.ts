@@ -14,7 +14,13 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import type { Plan, PlanStatistics } from '../plan/plan.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
-import { checkedKind, formatStrategy, groupingOf, parseStrategy, type Strategy } from '../strategies/strategies.js'
+import {
+  checkedKind,
+  formatStrategy,
+  groupingOf,
+  parseStrategy,
+  type Strategy,
+} from '../strategies/strategies.js'
 import { type Alternative, type AutoStrategy, type Choice, chosenFor, isAuto } from './auto.js'
 import { chooseStrategy } from './choose-strategy.js'
 import {
