@@ -28,11 +28,16 @@ The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpi
 export function benchmarksPage(files: readonly ResultFile[]): string {
   return [
     opening(files),
-    ...headlines.map((one) => headlineSection(one, files)),
+    ...headlines.filter(isRecorded(files)).map((one) => headlineSection(one, files)),
     spreads(files),
     closing,
   ].join('\n')
 }
+
+const isRecorded =
+  (files: readonly ResultFile[]) =>
+  ({ rows }: Headline) =>
+    rows.every(([wanted]) => files.some(({ name }) => name === wanted))
 
 /** The processors and versions of Node of all tables; each table has its own in bench/results. */
 function machinesText(files: readonly ResultFile[]): string {

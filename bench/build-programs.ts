@@ -85,7 +85,7 @@ export class BuiltPrograms {
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
-      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-ws.ts', ...programs].map(
+      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-piscina.ts', 'bare-ws.ts', ...programs].map(
         (name) => `${root}bench/${name}`,
       ),
       outbase: root,
@@ -250,6 +250,16 @@ export class BuiltPrograms {
       name,
       how: `node ${process.version}, bare ws${slowly(latencyMs)}`,
       run: () => (latencyMs === undefined ? run([]) : onSlowNetwork(latencyMs, run)),
+    }
+  }
+
+  /** A loop in one thread, or by a pool of workers, by `bare-piscina.ts`. */
+  withoutRanks(name: string, words: readonly string[], limitSeconds: number): Implementation {
+    return {
+      name,
+      how: `node ${process.version}, ${name}`,
+      run: () =>
+        runWithTimeout(process.execPath, [`${this.#folder}bench/bare-piscina.js`, ...words], limitSeconds),
     }
   }
 

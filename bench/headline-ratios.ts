@@ -23,6 +23,8 @@ const threads = inTable('threads', 'Compared with C on Open MPI')
 const packed = inTable('threads', 'Compared with C packed by hand')
 const mpi = inTable('mpi', 'Compared with C on the same library')
 const combining = inTable('mpi', 'What combining gains')
+const plain = inTable('peers', 'Compared with the plain loop')
+const piscina = inTable('peers', 'Compared with piscina')
 const websocket = inTable('websocket', 'Compared with bare `ws`')
 const shim = inTable('shim', 'The same program with the library and without it')
 const spmm = inTable(
@@ -37,6 +39,14 @@ const oversubscribed = '64 processes of C on Open MPI'
 const packedByHand = 'C packed by hand, 2 processes'
 
 export const headlines: readonly Headline[] = [
+  {
+    title: 'Parallel loops',
+    text: 'The time of one Mandelbrot picture on two threads, which are started before; the interval is one of 95%.',
+    rows: [
+      plain('Mandelbrot loop, 2 threads, vs the plain loop', 'Mandelbrot set'),
+      piscina('Mandelbrot loop, 2 threads, vs piscina', 'the same'),
+    ],
+  },
   {
     title: 'Messages between two processes',
     text: 'Times are half a round trip.\n\n![latency and bandwidth by message size](threads.svg)',

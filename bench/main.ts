@@ -14,6 +14,7 @@ import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { onlineBench } from './online/online.js'
 import { paperBench } from './paper/paper.js'
+import { peersBench } from './peers.js'
 import { planBench } from './plan.js'
 import { profileBench } from './profile/profile.js'
 import { serviceBench } from './service/service.js'
@@ -43,6 +44,7 @@ const benches: readonly Bench[] = [
   tunedBench,
   onlineBench,
   profileBench,
+  peersBench,
 ]
 
 const { values, positionals } = parseWords()

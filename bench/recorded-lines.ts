@@ -56,6 +56,14 @@ const sections: Readonly<Record<string, Section>> = {
       { title: 'Compared with C on the same library', baseline: 'C' },
     ],
   },
+  peers: {
+    title: 'Parallel loops',
+    order: 0,
+    tables: [
+      { title: 'Compared with the plain loop', baseline: 'the plain loop', ending: ', vs the plain loop' },
+      { title: 'Compared with piscina', baseline: 'piscina', ending: ', vs piscina' },
+    ],
+  },
   collectives: {
     title: 'Collectives as schedules',
     order: 4,
