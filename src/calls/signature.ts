@@ -51,7 +51,7 @@ const collectiveNames = [
   'dup',
   'create',
   'free',
-  'topology',
+  'createTopology',
   'neighborAllgather',
   'neighborAllgatherv',
   'neighborAllgatherInit',
@@ -79,7 +79,21 @@ const collectiveNames = [
   'scattervInit',
   'allgathervInit',
   'alltoallvInit',
+  'createCart',
+  'createGraph',
+  'createDistGraph',
+  'createDistGraphAdjacent',
 ] as const
+
+/** The calls that make a communicator with a topology. */
+export const topologyCalls = [
+  'createTopology',
+  'createCart',
+  'createGraph',
+  'createDistGraph',
+  'createDistGraphAdjacent',
+] as const satisfies readonly CollectiveName[]
+const areTopologyCalls: ReadonlySet<string | undefined> = new Set(topologyCalls)
 
 const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extra: 6 } as const
 
@@ -184,7 +198,7 @@ function methodHash(extra: number, method: string): number {
 const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hashText(name), name]))
 
 function opName(hash: number, name: CollectiveName | undefined): string {
-  const what = name === 'topology' ? 'strategy' : 'operation'
+  const what = areTopologyCalls.has(name) ? 'strategy' : 'operation'
   return builtinOfHash.get(hash) ?? `${what} #${(hash >>> 0).toString(16)}`
 }
 

@@ -184,12 +184,14 @@ function describe(error: unknown): { code: string; message: string; details: Err
 
 /** The folder of this library's own code. */
 const ownFolder = new URL('.', ownModule('package-paths'))
-/** The parts of frames that are not the user's: of Node, of built-in functions, of this library, of its callers. */
-const notUsers = [
-  ...['(node:', 'at node:', '(<anonymous>)', '/node_modules/commander/', '/node_modules/ws/'],
+/** Parts of frames of this library, and of those that it calls and is called by. */
+const ofLibraries = [
+  ...['commander', 'esbuild', 'tsx', 'ws'].map((name) => `/node_modules/${name}/`),
   // Frames have a URL, or a path as in a compiler's source map.
   ...[ownFolder.href, fileURLToPath(ownFolder)],
 ]
+/** Parts of frames that are not the user's: also those of Node and of built-in functions. */
+const notUsers = ['(node:', 'at node:', '(<anonymous>)', ...ofLibraries]
 /** The most causes of causes that are searched; an error may be its own. */
 const deepestCause = 8
 
@@ -210,7 +212,7 @@ function foreignCause(error: unknown): unknown {
   return cause instanceof RankweaveError ? undefined : cause
 }
 
-/** @param always all frames rather than none */
+/** @param always all frames rather than none, if no library has any */
 function frames({ stack = '', name }: Error, always: boolean): string {
   const lines = stack.split('\n')
   const isFrame = (line: string) => /^\s+at /.test(line)
@@ -218,6 +220,8 @@ function frames({ stack = '', name }: Error, always: boolean): string {
   const header = lines.findIndex((line) => line.startsWith(name))
   const place = lines.slice(0, Math.max(0, header)).filter((line) => line !== '')
   const all = lines.slice(header + 1).filter(isFrame)
-  const users = all.filter((line) => !notUsers.some((part) => line.includes(part)))
-  return [...place, ...(users.length === 0 && always && place.length === 0 ? all : users)].join('\n')
+  const has = (parts: readonly string[]) => (line: string) => parts.some((part) => line.includes(part))
+  const users = all.filter((line) => !has(notUsers)(line))
+  const showsAll = users.length === 0 && always && place.length === 0 && !all.some(has(ofLibraries))
+  return [...place, ...(showsAll ? all : users)].join('\n')
 }

@@ -74,7 +74,8 @@ export function createCart<C>(
     ranks,
     contribution: null,
     make: ({ cachedTopology, cartTopology }) => ({ topology: cachedTopology(cartTopology(shape)) }),
-    whole: 'createCart',
+    name: 'createCart',
+    isWhole: true,
     agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
     handle: async () => (await load()).cartHandle,
   })
@@ -105,7 +106,8 @@ export function createGraph<G>(
       const lists = { ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }
       return { topology: cachedTopology(topologyFromLists(lists)) }
     },
-    whole: 'createGraph',
+    name: 'createGraph',
+    isWhole: true,
     agreed: ['graph', hashIntegers(index), hashIntegers(edges)],
     handle: async () => (await load()).graphHandle,
   })
@@ -127,7 +129,8 @@ export function createTopology<G, C extends G>(
     ranks: topology.ranks,
     contribution: null,
     make: () => ({ topology }),
-    whole: 'createTopology',
+    name: 'createTopology',
+    isWhole: true,
     agreed: ['topology', fingerprint],
     handle: async () => (await load())[topology.cart === null ? 'graphHandle' : 'cartHandle'],
   })
@@ -160,6 +163,8 @@ export function createDistGraphAdjacent<G>(
     } as AdjacentEdges,
     make: ({ topologyOrPlan }, state, exchange, hosted, reorder) =>
       topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom, reorder }),
+    name: where,
+    isWhole: false,
     agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
     handle: async () => (await load()).graphHandle,
   })
@@ -191,7 +196,8 @@ export function createDistGraph<G>(
       const edges = await gatherEdges(state, exchange, hosted, isWeighted)
       return { topology: cachedTopology(topologyFromEdges(comm.size, edges)) }
     },
-    whole: where,
+    name: where,
+    isWhole: true,
     agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
     handle: async () => (await load()).graphHandle,
   })

@@ -6,6 +6,7 @@ import { inversePermutation } from '../base/order.js'
 import { indexIn } from '../base/search.js'
 import type { Exchange } from '../calls/exchange/exchange.js'
 import { type CollectiveCall, failAllRanks } from '../calls/matching/collective-call.js'
+import type { topologyCalls } from '../calls/signature.js'
 import type { CommState } from '../comm/comm-state.js'
 import { contextLike, contextOver } from '../comm/create.js'
 import type { CommHandle } from '../comm/handle.js'
@@ -15,6 +16,7 @@ import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import { formatMachine, machineFacts } from '../machine/machine-text.js'
 import { profileOf } from '../machine/network.js'
 import { requireCores } from '../machine/nodes.js'
+import { CallSite, calledAt } from '../messages/process/call-sites.js'
 import { type AutoStrategy, checkAuto, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 import {
@@ -88,6 +90,7 @@ let loaded: CreationModules | undefined
 const creationModules = async () => (loaded ??= await import('./creation-modules.js'))
 
 interface Creation<C, H> {
+  readonly name: (typeof topologyCalls)[number]
   /** The number of ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number
   readonly contribution: C
@@ -105,11 +108,8 @@ interface Creation<C, H> {
     hosted: readonly C[],
     reorder: ReorderOptions | null,
   ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
-  /**
-   * The name of the call if every process has the whole topology, and so needs the whole rank table. Absent if ranks
-   * may plan from their neighbors.
-   */
-  readonly whole?: string
+  /** Whether every process has the whole topology, and so needs the whole rank table; otherwise ranks may plan alone. */
+  readonly isWhole: boolean
   readonly agreed: readonly (string | number)[]
   /** Loads what makes the handles. */
   handle(): Promise<MakeTopologyHandle<H>>
@@ -137,17 +137,21 @@ export function createWith<C, H>(
     const { firstRank, cores } = reorder.machine
     requireCores(creation.ranks, firstRank[cores.length])
   }
-  if (creation.whole !== undefined) refuseSimulation(creation.whole, groupingOf(strategy)?.engine)
+  if (creation.isWhole) refuseSimulation(creation.name, groupingOf(strategy)?.engine)
+  const { callSites } = state.runtime
+  const site = callSites === undefined ? undefined : new CallSite()
+  const refused = ({ code, message, details }: RankweaveError) =>
+    new RankweaveError(code, `${creation.name}: ${message}${calledAt(callSites, site)}`, { details })
   const call: CollectiveCall<C, H | null> = {
     signature: {
-      name: 'topology',
+      name: creation.name,
       ...agreementOf(strategy, machine, [
         ...creation.agreed,
         planCache === undefined ? '' : 'stored',
         reorderText(reorder),
       ]),
     },
-    unplaced: creation.whole === undefined,
+    unplaced: !creation.isWhole,
     run: async (hosted, exchange) => {
       // The first creation loads them inside its collective call, so that calls keep their order.
       const [modules, handle] = await whileLoading(() => Promise.all([creationModules(), creation.handle()]))
@@ -160,7 +164,8 @@ export function createWith<C, H>(
           slotOf = await modules.reorderedSlots(state, exchange, given.topology, reorder)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
-        return failAllRanks(hosted.length, error)
+        const isNamed = error.message.startsWith(`${creation.name}: `)
+        return failAllRanks(hosted.length, isNamed ? error : refused(error))
       }
       if (given === null) return hosted.map(() => null)
       const { ranks } = 'plan' in given ? given.plan : given.topology

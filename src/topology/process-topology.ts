@@ -167,12 +167,19 @@ export function oneSidedEdge(named: Int32Array, listed: Int32Array): OneSidedEdg
 
 /** Returns the ERR_TOPOLOGY error that names the edge. */
 export function endsDiffer({ source, sent, expected }: OneSidedEdge, destination: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_TOPOLOGY',
-    `edge from ${source} to ${destination}: rank ${source} lists ${destination} as a destination ${times(sent)}, ` +
-      `but rank ${destination} lists ${source} as a source ${times(expected)}`,
-    { details: { source, destination } },
-  )
+  const bySource = [source, `${destination} as a destination`, sent] as const
+  const byDestination = [destination, `${source} as a source`, expected] as const
+  const message = sent === 0 ? listsDiffer(byDestination, bySource) : listsDiffer(bySource, byDestination)
+  return new RankweaveError('ERR_TOPOLOGY', message, { details: { source, destination } })
+}
+
+type ListedTimes = readonly [rank: number, neighbor: string, times: number]
+
+/** @param one a rank that lists the edge */
+function listsDiffer([rank, neighbor, n]: ListedTimes, [otherRank, otherNeighbor, m]: ListedTimes): string {
+  return m === 0
+    ? `rank ${rank} lists ${neighbor}, but rank ${otherRank} does not list ${otherNeighbor}`
+    : `rank ${rank} lists ${neighbor} ${times(n)}, but rank ${otherRank} lists ${otherNeighbor} ${times(m)}`
 }
 
 function timesIn(list: Int32Array, wanted: number): number {

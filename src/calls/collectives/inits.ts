@@ -1,7 +1,7 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
-import { misfit, payloadOf } from '../../messages/datatype/payload.js'
+import { filledBy, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
@@ -106,7 +106,8 @@ export function boundCall<O extends object>(
   if (options !== undefined) requireKnownOptions(name, options, rule.options)
   const given = { ...options } as O
   if (send !== undefined && into !== undefined) {
-    const error = misfit(typeCodeOf(send), rule.room(send, into, comm, given, name), into)
+    const room = rule.room(send, into, comm, given, name)
+    const error = misfit(typeCodeOf(send), room, into, filledBy(name))
     if (error !== undefined) throw error
   }
   const agreed = into !== undefined && rule.agreed !== undefined ? agreedOf(into, rule.agreed) : {}

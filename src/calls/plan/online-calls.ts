@@ -19,11 +19,12 @@ import {
 } from '../../tuning/online/online-process.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { Exchange } from '../exchange/exchange.js'
+import { topologyCalls } from '../signature.js'
 import { serves } from './participants.js'
 import { readySetting, type ServableSetting, type TunedLeaf } from './tuned-calls.js'
 
 /** The calls that make communicators. The new communicator gets a part of the calls that are left. */
-const making: ReadonlySet<string> = new Set(['split', 'dup', 'create', 'topology'])
+const making: ReadonlySet<string> = new Set(['split', 'dup', 'create', ...topologyCalls])
 const tunable: ReadonlySet<string> = new Set(onlineCollectives)
 
 type NamedKind = 'making' | 'tunable' | 'other'

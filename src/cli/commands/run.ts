@@ -45,8 +45,9 @@ returns an array of their values; --no-hosted calls the default export instead.
 The return value of a rank is its result. When a rank throws, the world ends and the exit code is 3.
 
 Examples:
-  rankweave run program.ts -n 8                     8 ranks in one process
-  rankweave run program.ts -n 8 --processes 4       the same program on 4 processes, 2 ranks each
+  rankweave run program.ts -n 2 --fabric threads --processes 2   2 ranks on 2 threads, each with a core
+  rankweave run program.ts -n 8                     8 ranks on one thread, so on one core
+  rankweave run program.ts -n 8 --processes 4       4 logical processes of one thread, for tests; not faster
   rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes of this host
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
@@ -128,7 +129,7 @@ export const runCommand: AddCommand = (command, act) => {
           report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000
-        report.note(`${counted(ranks, 'rank', 'ranks')} on ${hostsText(fabric)}: ${secondsText(took)}`)
+        report.note(`${counted(ranks, 'rank', 'ranks')} on ${hostsText(fabric, ranks)}: ${secondsText(took)}`)
         if (report.json) {
           const anyReturned = results.some((result) => result !== undefined)
           const extra = anyReturned ? { results: results.map((result) => plainValue(result)) } : {}
@@ -142,9 +143,10 @@ export const runCommand: AddCommand = (command, act) => {
 }
 
 /** Names what hosts the ranks, so that logical processes, which share one core, are not taken for threads. */
-function hostsText({ kind, processes }: Pick<FabricFactory, 'kind' | 'processes'>): string {
-  if (kind === 'threads') return counted(processes, 'thread', 'threads')
+function hostsText({ kind, processes }: Pick<FabricFactory, 'kind' | 'processes'>, ranks: number): string {
+  const idle = processes > ranks ? `, ${processes - ranks} of them without ranks` : ''
+  if (kind === 'threads') return `${counted(processes, 'thread', 'threads')}${idle}`
   if (kind === 'local' && processes > 1)
-    return `${counted(processes, 'process', 'logical processes')} of one thread`
-  return counted(processes, 'process', 'processes')
+    return `${counted(processes, 'process', 'logical processes')} of one thread${idle}`
+  return `${counted(processes, 'process', 'processes')}${idle}`
 }

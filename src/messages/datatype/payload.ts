@@ -88,17 +88,32 @@ export function requireReceiveBuffer(into: unknown): void {
   requireFixed(into as TypedArray)
 }
 
+/** What an error calls a receive buffer, and what it says before the elements that arrive. */
+interface MisfitWords {
+  readonly buffer: string
+  readonly carries: string
+}
+
+const ofMessage: MisfitWords = { buffer: 'into', carries: 'the message carries' }
+
+/** The words of a call that fills the buffer that it was given. */
+export const filledBy = (call: string): MisfitWords => ({
+  buffer: `${call}: the receive buffer`,
+  carries: 'the call receives',
+})
+
 /** Returns why a message does not fit a receive buffer; undefined when it does. */
 export function misfit(
   type: number,
   countElems: number,
   into: ReceiveBuffer | undefined,
+  { buffer, carries } = ofMessage,
 ): RankweaveError | undefined {
   if (into === undefined) return undefined
   const array = into instanceof StridedView ? into.array : into
   const expected = typeCodeOf(array)
   if (type !== expected) {
-    const message = `into is ${withArticle(typeName(expected))}, the message carries ${withArticle(typeName(type))}`
+    const message = `${buffer} is ${withArticle(typeName(expected))}, ${carries} ${withArticle(typeName(type))}`
     return new RankweaveError('ERR_TYPE_MISMATCH', message, {
       details: { expected: typeName(expected), arrived: typeName(type) },
     })
@@ -106,7 +121,7 @@ export function misfit(
   if (array.length === 0 && isDetached(array))
     return new RankweaveError('ERR_TYPE', 'into was detached before its message had arrived')
   if (countElems > into.length) {
-    const message = `into has room for ${into.length} ${into.length === 1 ? 'element' : 'elements'}, the message carries ${countElems}`
+    const message = `${buffer} has room for ${into.length} ${into.length === 1 ? 'element' : 'elements'}, ${carries} ${countElems}`
     return new RankweaveError('ERR_TRUNCATE', message, {
       details: { expected: into.length, arrived: countElems },
     })

@@ -83,8 +83,9 @@ function checkedAllgather(
   const name = 'neighborAllgather'
   const { type, elements } = contributionOf(name, data)
   const into = options?.into
-  const neededElems = neighborhood.slotsOf(rank) * elements.length
-  checkInto(name, into, type, neededElems)
+  const sources = neighborhood.slotsOf(rank)
+  const neededElems = sources * elements.length
+  checkInto(name, into, type, neededElems, sources)
   const chosen = neighborhood.forBlocks(elements.byteLength)
   const likely = state.collectives.reusableCall()
   const call =
@@ -271,7 +272,8 @@ export function neighborAllgatherInit(
   const name = 'neighborAllgatherInit'
   const { tune, sharedMemory } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
-  checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * elements.length)
+  const sources = neighborhood.slotsOf(seat.rank)
+  checkInto(name, into, type, sources * elements.length, sources)
   const method = sharedMemory === true ? publishedText : tune === null ? null : tuneText(tune)
   const call = new NeighborAllgather(neighborhood, name, type, elements.length, method)
   const published = async (all: readonly Blocks[], exchange: Exchange): Promise<BoundStart | null> => {

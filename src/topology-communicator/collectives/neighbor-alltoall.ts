@@ -92,7 +92,8 @@ function equalBlocksOf(
     throw wrongValue('ERR_COUNT', expected, elements.length)
   }
   const count = slots === 0 ? null : length
-  checkInto(name, into, type, count === null ? 0 : neighborhood.slotsOf(rank) * count)
+  const sources = neighborhood.slotsOf(rank)
+  checkInto(name, into, type, sources * (count ?? 0), sources)
   return { type, blocks: { elements, count, into } }
 }
 

@@ -4,7 +4,7 @@ import { type BoundProgram, type PlannedCall, runOnce } from '../../calls/progra
 import type { Signature } from '../../calls/signature.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
-import { misfit, payloadOf } from '../../messages/datatype/payload.js'
+import { filledBy, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { pack, StridedView } from '../../messages/datatype/strided-view.js'
 import type { Neighborhood } from '../plan/neighborhood.js'
 
@@ -67,18 +67,29 @@ export function contributionOf(name: string, data: unknown): Contribution {
 /**
  * Checks a receive buffer for `countElems` elements of a type.
  *
+ * @param sources how many blocks they are, of equal length, if known
  * @throws ERR_TYPE unless it is a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when the elements do
  *   not fit
  */
-export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
+export function checkInto(
+  name: string,
+  into: unknown,
+  type: number,
+  countElems: number,
+  sources?: number,
+): void {
   if (into === undefined) return
   if (typeCodeOf(into) === typeCode.value) {
     const message = `${name}: expected a typed array to receive into, got ${kindOf(into)}`
     throw new RankweaveError('ERR_TYPE', message)
   }
   payloadOf(into)
-  const error = misfit(type, countElems, into as TypedArray)
-  if (error !== undefined) throw error
+  const error = misfit(type, countElems, into as TypedArray, filledBy(name))
+  if (error === undefined) return
+  const { code, message, details } = error
+  if (code !== 'ERR_TRUNCATE' || sources === undefined) throw error
+  const blocks = sources === 1 ? 'of one source' : `${countElems / sources} of each of ${sources} sources`
+  throw new RankweaveError(code, `${message}: ${blocks}`, { details })
 }
 
 /**

@@ -153,10 +153,10 @@ describe('createDistGraphAdjacent', () => {
         await world.createDistGraphAdjacent({ sources: [], destinations: [], strategy })
       }
       const message = await run(main, { ranks: 2, processes }).catch((e) => `${e.code} ${e.message}`)
-      expect(message).toMatch(/^ERR_COLLECTIVE_MISMATCH .*topology\((direct|common-\S+), #/s)
+      expect(message).toMatch(/^ERR_COLLECTIVE_MISMATCH .*createDistGraphAdjacent\((direct|common-\S+), #/s)
       // Another process is known by what its frames say, a hash.
       const other = processes === 1 ? 'common-neighbor:k=2,mode=agnostic' : 'strategy #'
-      expect(message).toContain(`topology(${other}`)
+      expect(message).toContain(`createDistGraphAdjacent(${other}`)
     },
   )
 })

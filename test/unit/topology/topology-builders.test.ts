@@ -56,16 +56,20 @@ describe('topologyFromLists', () => {
   }
 
   test.each([
-    ['another source', { inRank: [0, 0, 1, 0] }, 'edge from 1 to 2: rank 1 lists 2 as a destination 0 times'],
+    [
+      'another source',
+      { inRank: [0, 0, 1, 0] },
+      'rank 2 lists 1 as a source, but rank 1 does not list 2 as a destination',
+    ],
     [
       'another multiplicity',
       { outRank: [1, 2, 2, 2] },
-      'edge from 0 to 1: rank 0 lists 1 as a destination once, but rank 1 lists 0 as a source 2 times',
+      'rank 0 lists 1 as a destination once, but rank 1 lists 0 as a source 2 times',
     ],
     [
       'a source too many',
       { inStart: [0, 0, 2, 5], inRank: [0, 0, 2, 0, 1] },
-      'edge from 1 to 2: rank 1 lists 2 as a destination 0 times, but rank 2 lists 1 as a source once',
+      'rank 2 lists 1 as a source, but rank 1 does not list 2 as a destination',
     ],
     [
       'a rank too large',

@@ -153,13 +153,17 @@ describe('results', () => {
   )
 
   it('.mjs and .mts programs run, and results are printed per rank', async () => {
-    const [plain, module] = await Promise.all([run('plain.mjs', '-n', '3'), run('module.mts', '-n', '2')])
+    const [plain, module] = await Promise.all([
+      run('plain.mjs', '-n', '3', '--processes', '5'),
+      run('module.mts', '-n', '2'),
+    ])
     expect(plain).toMatchObject({
       exitCode: 0,
       stdout: 'rank 0 returned 1\nrank 1 returned 1\nrank 2 returned 1\n',
     })
     expect(module).toMatchObject({ exitCode: 0, stdout: 'rank 0 returned 0\nrank 1 returned 1\n' })
     expect(module.stderr).toMatch(/^2 ranks on 1 process: /)
+    expect(plain.stderr).toMatch(/^3 ranks on 5 logical processes of one thread, 2 of them without ranks: /)
   })
 
   it.each(daily(['plain.cjs', 'default.cjs', 'transpiled.cjs'], 3))(
@@ -348,6 +352,15 @@ describe('exit code 2: there is no program to run', () => {
     ['fails-to-load.ts', 'local', 'ERR_PROGRAM', 'not today', 'fails-to-load.ts:1'],
   ]
   it.each(titled(failing))('%s', (_, row) => expectFailure(2, row))
+
+  it.each([
+    ['broken.ts', 'local', 2],
+    ['returns-function.mjs', 'threads', 3],
+  ] as const)('%s: no frames of the library or the compiler', async (program, fabric, exitCode) => {
+    const answer = await run(program, '-n', '2', ...inTwo(fabric))
+    expect(answer.exitCode).toBe(exitCode)
+    expect(answer.stderr).not.toMatch(/^ {4}at /m)
+  })
 
   it('a missing program is one line: no frames of the library', async () => {
     const stderr = "ERR_PROGRAM: there is no file 'missing.ts'\n"

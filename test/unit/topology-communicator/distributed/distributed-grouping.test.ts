@@ -22,6 +22,7 @@ describe('the distributed engine makes the same plan as the planner, byte for by
 })
 
 describe('createDistGraphAdjacent with the engine distributed', () => {
+  const hint = '; run with --diagnose, or diagnose: true, to see the line of the call'
   const strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', engine: 'distributed' } as const
 
   it('rejects, on every rank, an edge that only one rank lists, and names it', async () => {
@@ -38,7 +39,7 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
       new Array(7).fill({
         code: 'ERR_TOPOLOGY',
         message:
-          'edge from 5 to 3: rank 5 lists 3 as a destination 0 times, but rank 3 lists 5 as a source once',
+          `createDistGraphAdjacent: rank 3 lists 5 as a source, but rank 5 does not list 3 as a destination${hint}`,
         details: { source: 5, destination: 3 },
       }),
     )
@@ -54,7 +55,7 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
       return world.createDistGraphAdjacent({ sources, destinations, strategy }).catch((e) => e.message)
     })
     expect(message[0]).toBe(
-      'edge from 1 to 0: rank 1 lists 0 as a destination 3 times, but rank 0 lists 1 as a source 2 times',
+      `createDistGraphAdjacent: rank 1 lists 0 as a destination 3 times, but rank 0 lists 1 as a source 2 times${hint}`,
     )
   })
 
