@@ -50,8 +50,7 @@ export async function timedLoops(
 ): Promise<{ readonly loopMs: number }> {
   const picture = await loop()
   const expected = rowsOf(all)
-  if (picture?.some((steps, pixel) => steps !== expected[pixel]))
-    throw new Error('a wrong point')
+  if (picture?.some((steps, pixel) => steps !== expected[pixel])) throw new Error('a wrong point')
   await loop()
   const ms: number[] = []
   while (ms.length < loops) {

@@ -38,8 +38,7 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
     expect(failures).toEqual(
       new Array(7).fill({
         code: 'ERR_TOPOLOGY',
-        message:
-          `createDistGraphAdjacent: rank 3 lists 5 as a source, but rank 5 does not list 3 as a destination${hint}`,
+        message: `createDistGraphAdjacent: rank 3 lists 5 as a source, but rank 5 does not list 3 as a destination${hint}`,
         details: { source: 5, destination: 3 },
       }),
     )
