@@ -66,7 +66,9 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
       share: levers.neighborhood,
       what: 'messages of neighborhood collectives are combined, or read in shared memory',
     },
-    levers.neighborhood === 0 ? 'the program calls no neighborhood collective' : null,
+    levers.neighborhood === 0
+      ? 'the program calls no neighborhood collective; rankweave record -o graph.txt -- COMMAND prints a study of what one would bring'
+      : null,
   )
   consider(
     {

@@ -191,7 +191,7 @@ export class TriedProgram {
     if (name === 'collective settings') {
       this.#settings = await this.#learn(lastMs)
       if (this.#settings === null)
-        return { obstacle: 'no other algorithm was faster in runs that tried them', needsTime: false }
+        return { obstacle: 'the settings of MPI were the fastest of those tried', needsTime: false }
     }
     await this.writeFiles([name], this.#trial.folder)
     return this.#settings !== null && name === 'collective settings' ? { what: this.#settings.what } : {}
