@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Neighbor allgathers on four nodes over TCP, with the preloaded library and without it in turn: 6 graphs, blocks of 8 B, 1 KiB and
-# 64 KiB. The nodes are those of ../four-nodes.sh, and it says what they need.
+# A program on four nodes over TCP, with the preloaded library and without it in turn. The nodes are those of ../four-nodes.sh, and it
+# says what they need.
 #
-#   nodes.sh LIBRARY [RUNS [PROCESSES [FIRST [CALLS]]]]
+#   nodes.sh LIBRARY [RUNS [PROCESSES [FIRST [CALLS [PROGRAM]]]]]
 #
-# LIBRARY is compiled by rankweave shim; 7 runs of each side, 32 processes, 60 calls that are measured after the first 80.
+# LIBRARY is compiled by rankweave shim; 7 runs of each side, 32 processes, 60 calls that are measured after the first 80. PROGRAM is
+# nodes, neighbor allgathers of 6 graphs with blocks of 8 B, 1 KiB and 64 KiB; or sparse, MPI_Alltoallv of 6 blocks of a rank.
 #
 # Prints per case the medians in us, and the ratio with/without: the geometric mean of pairs of runs, with its 95% interval.
 set -euo pipefail
-LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60}
+LIBRARY=$(realpath "$1") RUNS=${2:-7} PROCESSES=${3:-32} FIRST=${4:-80} CALLS=${5:-60} PROGRAM=${6:-nodes}
 HERE=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${FOUR_NODES_MPIRUN:-}" ]; then exec "$HERE/../four-nodes.sh" "$PROCESSES" "$0" "$@"; fi
 DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-shim.XXXXXX")
@@ -20,7 +21,7 @@ end() {
 }
 trap end EXIT
 trap "exit 143" INT TERM
-mpicc.openmpi -std=c99 -O2 -Wno-stringop-overread -o "$DIR/program" "$HERE/nodes.c"
+mpicc.openmpi -std=c99 -O2 -Wno-stringop-overread -o "$DIR/program" "$HERE/$PROGRAM.c"
 
 # In the background: bash hears signals while it waits for it.
 run() {
@@ -48,7 +49,7 @@ awk -v runs="$RUNS" '
     FS = "\t"
     # Two-sided quantiles of the t distribution at 95%, by runs - 1.
     split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 2.120 2.110 2.101 2.093", t95, " ")
-    printf "| graph | block | without | with | ratio | 95%% interval |\n|---|---|---|---|---|---|\n"
+    printf "| calls | block | without | with | ratio | 95%% interval |\n|---|---|---|---|---|---|\n"
   }
   { name = $3 " | " $4 " B"; if (!(name in seen)) { seen[name] = 1; order[++names] = name } time[name, $1, $2] = $5 }
   END {

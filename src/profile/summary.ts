@@ -24,7 +24,7 @@ interface Levers {
   readonly collectives: number
   /** Ranks in other places: all communication. */
   readonly placement: number
-  /** `MPI_Alltoallv` and `MPI_Alltoallw` that send nothing for counts of zero. */
+  /** `MPI_Alltoallv` and `MPI_Alltoallw`, mostly with counts of zero, that send nothing for these. */
   readonly sparseAlltoall: number
 }
 
@@ -98,7 +98,7 @@ export function summaryOf(profile: Profile): ProfileSummary {
     traffic: trafficByNode(profile),
     sizes: sizesOf(processes),
     collectives: collectivesOf(processes).map((one) => ({ ...one, share: share(one.seconds) })),
-    levers: leversOf(processes),
+    levers: leversOf(mpi, processes),
   }
 }
 
@@ -114,7 +114,7 @@ function inOneThread(process: ProcessProfile): ProcessProfile {
 }
 
 const neighborhoodName = /^MPI_I?[Nn]eighbor_/
-const exchangeName = /^MPI_(A|Ia)lltoall[vw](_init)?$/
+const exchangeName = /^MPI_Alltoall[vw]$/
 const completionName = /^MPI_(Wait|Test|Request_get_status)/
 const collectiveName =
   /^MPI_I?([Bb]cast|[Gg]atherv?|[Ss]catterv?|[Aa]llgatherv?|[Aa]lltoall[vw]?|[Rr]educe|[Aa]llreduce|[Rr]educe_scatter(_block)?|[Ss]can|[Ee]xscan)(_init)?$/
@@ -213,7 +213,7 @@ function collectivesOf(processes: readonly ProcessProfile[]): Omit<CollectiveSum
  * wait for it in calls of any kind. A call that starts one of them is completed by another, so waits and tests count,
  * too. No lever changes the time outside MPI, which bounds all.
  */
-function leversOf(processes: readonly ProcessProfile[]): Levers {
+function leversOf(mpi: string, processes: readonly ProcessProfile[]): Levers {
   const longest = largest(processes.map(({ seconds }) => seconds))
   const outside = largest(processes.map(({ seconds, inMpi }) => seconds - inMpi))
   const most = longest === 0 ? 0 : Math.min(1, Math.max(0, 1 - outside / longest))
@@ -234,26 +234,14 @@ function leversOf(processes: readonly ProcessProfile[]): Levers {
     placement: share(({ calls }) =>
       calls.filter(({ name }) => kindOf(name) !== 'files' && kindOf(name) !== 'other'),
     ),
-    sparseAlltoall: sparseShare(processes, share),
+    // MPICH itself sends nothing for counts of zero.
+    sparseAlltoall: mpi.startsWith('MPICH')
+      ? 0
+      : share(({ collectives }) =>
+          collectives.filter(({ name, zeros, counts }) => exchangeName.test(name) && 2 * zeros > counts),
+        ),
   }
 }
-
-function sparseShare(
-  processes: readonly ProcessProfile[],
-  share: (calls: (process: ProcessProfile) => readonly { readonly seconds: number }[]) => number,
-): number {
-  const sparse = (process: ProcessProfile) =>
-    process.collectives.filter(({ name, zeros }) => exchangeName.test(name) && zeros > 0)
-  const isStarted = processes.some((process) =>
-    sparse(process).some(({ name }) => name !== blockingName(name)),
-  )
-  return share((process) => [
-    ...sparse(process),
-    ...(isStarted ? process.calls.filter(({ name }) => completionName.test(name)) : []),
-  ])
-}
-
-const blockingName = (name: string) => name.replace(/^MPI_Ia/, 'MPI_A').replace(/_init$/, '')
 
 function sum<T>(items: readonly T[], value: (item: T) => number): number {
   return items.reduce((all, item) => all + value(item), 0)

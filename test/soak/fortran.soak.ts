@@ -10,6 +10,7 @@ import { describeMpiInTurn, type Mpi } from '../support/mpi.js'
 import { otherChoices, worldKey } from '../support/mpi-online.js'
 import { treeBySize } from '../support/mpi-tuning-file.js'
 import { matchingIn, operationWords, otherMatchesOf } from '../support/recorded-calls.js'
+import { reportedCalls } from '../support/reported-calls.js'
 import { describeShim, sourceOf } from '../support/shim.js'
 import { onlyObject } from '../unit/cli/run-cli.js'
 import { command, spawnCli } from '../unit/cli/spawn-cli.js'
@@ -81,6 +82,23 @@ describeShim(
           ended.stderr.match(new RegExp(`shim: ${name} .* in the setting`)),
         )
         expect(used).toEqual(collectives)
+      })
+
+      it('sends no blocks of all-to-alls that are empty', async () => {
+        const ended = await shim.start(4, [compiled(define, 'sparse')], { RANKWEAVE_SHIM: 'always,report' })
+        expect(ended).toMatchObject(right)
+        const functions = reportedCalls(ended.stderr).map(({ name, outcomes }) => [name, outcomes])
+        const left = 'left to MPI: MPI itself sends nothing for counts of zero'
+        const inPlace = 'left to MPI: blocks are exchanged in place'
+        expect(functions).toEqual(
+          isLeft
+            ? []
+            : [
+                ['MPI_Alltoallv', { 'sent directly': 12, [inPlace]: 12 }],
+                ['MPI_Alltoallw', { 'sent directly': 12 }],
+                ['MPI_Ialltoallv', { [left]: 12 }],
+              ],
+        )
       })
 
       it('has its ranks reordered', async () => {

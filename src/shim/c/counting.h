@@ -21,6 +21,9 @@ typedef enum {
   RW_NEIGHBOR_ALLTOALL_INIT,
   RW_NEIGHBOR_ALLTOALLV_INIT,
   RW_NEIGHBOR_ALLTOALLW_INIT,
+  RW_ALLTOALLV,
+  RW_ALLTOALLW,
+  RW_IALLTOALLV,
   RW_FUNCTIONS
 } rw_function;
 
@@ -40,6 +43,10 @@ typedef enum {
   X(RW_NO_MEMORY, "processes share no memory")                                      \
   X(RW_OTHER_TOOL, "another tool intercepts functions that complete requests")      \
   X(RW_UNKNOWN, "no plan is known for the communicator")                            \
+  X(RW_DENSE, "more than half of the counts are not zero")                          \
+  X(RW_SKIPPED, "MPI itself sends nothing for counts of zero")                      \
+  X(RW_ALL_IN_PLACE, "blocks are exchanged in place")                               \
+  X(RW_BETWEEN_GROUPS, "the communicator has one rank or two groups")               \
   X(RW_WRONG, "MPI refuses the arguments")                                          \
   X(RW_RECORDING, "calls are recorded")                                             \
   X(RW_INFO_OFF, "rankweave=off in the communicator's info")                        \
@@ -62,6 +69,10 @@ void rw_count(rw_state *state, rw_function function, rw_outcome outcome);
 rw_outcome rw_why_left(const rw_state *state);
 /* Prints the lines of a communicator, when it is freed or at the end. */
 void rw_report_state(const rw_state *state);
+/* Adds the line of a plan with this name. */
+void rw_report_plan(const char *communicator, const char *collective, const char *name, const rw_plan *plan);
+/* Adds the lines of a communicator whose calls of these functions are counted. */
+void rw_report_functions(const char *communicator, const uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]);
 /* Reports a plan file that is not used. */
 void rw_report_refused(const char *path, const char *reason);
 /* Adds a line to the report. */

@@ -53,7 +53,7 @@ static int compare(const void *left, const void *right) {
   return *a < *b ? -1 : *a > *b;
 }
 
-static void enter(rw_plan *plan, int phase, uint64_t left) {
+void rw_pace_enter(rw_plan *plan, int phase, uint64_t left) {
   plan->phase = phase;
   plan->left = left;
   plan->watched_longest = 0;
@@ -61,19 +61,21 @@ static void enter(rw_plan *plan, int phase, uint64_t left) {
 
 static void try(rw_plan *plan, int pairs) {
   rw_trial_batch(&plan->trial, pairs);
-  enter(plan, RW_PHASE_TRIAL, (uint64_t)pairs * RW_PAIR);
+  rw_pace_enter(plan, RW_PHASE_TRIAL, (uint64_t)pairs * RW_PAIR);
+}
+
+void rw_pace_try(rw_plan *plan) {
+  rw_trial_begin(&plan->trial);
+  try(plan, RW_BATCH);
 }
 
 /* Begins a trial with a limit for the present blocks. */
 static int begin_trial(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int code = rw_state_limit(state, collective, longest);
-  if (!rw_plan_exists(plan)) enter(plan, RW_PHASE_NEVER, UINT64_MAX);
-  else if (state->settings.always > 0) enter(plan, RW_PHASE_PLAN, CHECK);
-  else {
-    rw_trial_begin(&plan->trial);
-    try(plan, RW_BATCH);
-  }
+  if (!rw_plan_exists(plan)) rw_pace_enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  else if (state->settings.always > 0) rw_pace_enter(plan, RW_PHASE_PLAN, CHECK);
+  else rw_pace_try(plan);
   return code;
 }
 
@@ -84,7 +86,7 @@ static int plan_and_try(rw_state *state, int collective, double longest) {
   int code = rw_state_plan(state, collective);
   if (!plan->is_shared) planning_us = plan->making_us;
   if (code == MPI_SUCCESS && rw_plan_exists(plan)) return begin_trial(state, collective, longest);
-  enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  rw_pace_enter(plan, RW_PHASE_NEVER, UINT64_MAX);
   return code;
 }
 
@@ -112,7 +114,7 @@ static int consider(rw_state *state, int collective, double longest) {
                    publisher == NULL};
   int code = PMPI_Allreduce(MPI_IN_PLACE, most, 9, MPI_DOUBLE, MPI_MAX, state->comm);
   if (code != MPI_SUCCESS) {
-    enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+    rw_pace_enter(plan, RW_PHASE_NEVER, UINT64_MAX);
     return code;
   }
   if (most[5] > 0 && most[5] == -most[6]) {
@@ -130,44 +132,45 @@ static int consider(rw_state *state, int collective, double longest) {
   double missing = call_us > 0 && most[2] < 1 ? needed_us / call_us - calls : calls;
   if (missing < calls) missing = calls;
   if (missing > 7 * calls) missing = 7 * calls;
-  enter(plan, RW_PHASE_EARLY, (uint64_t)missing);
+  rw_pace_enter(plan, RW_PHASE_EARLY, (uint64_t)missing);
   return MPI_SUCCESS;
 }
 
 static void lose(rw_plan *plan) {
   plan->is_incumbent = 0;
-  enter(plan, RW_PHASE_LIBRARY, plan->pause);
+  rw_pace_enter(plan, RW_PHASE_LIBRARY, plan->pause);
   if (plan->pause < LONGEST_PAUSE) plan->pause *= GROWTH;
 }
 
-/* Judges a batch at its end. Blocks that are too long cost more by the plan, so they are checked first. */
-static int judge(rw_state *state, int collective) {
-  rw_plan *plan = &state->plans[collective];
+int rw_pace_judge(rw_plan *plan, MPI_Comm comm, int ranks) {
   rw_trial *trial = &plan->trial;
   double batch[RW_BATCH][RW_FIGURES] = {{0}};
   int64_t sums[RW_BATCH * RW_FIGURES];
   int count = RW_FIGURES * trial->wanted;
   for (int i = 0; i < count; i++) sums[i] = (int64_t)(trial->own[i / RW_FIGURES][i % RW_FIGURES] * PARTS);
-  int code = PMPI_Allreduce(MPI_IN_PLACE, sums, count, MPI_INT64_T, MPI_SUM, state->comm);
-  for (int i = 0; i < count; i++) batch[i / RW_FIGURES][i % RW_FIGURES] = (double)sums[i] / PARTS / state->lists.ranks;
+  int code = PMPI_Allreduce(MPI_IN_PLACE, sums, count, MPI_INT64_T, MPI_SUM, comm);
+  for (int i = 0; i < count; i++) batch[i / RW_FIGURES][i % RW_FIGURES] = (double)sums[i] / PARTS / ranks;
   int is_sample = trial->wanted == 1;
   rw_trial_agree(trial, batch);
   plan->seen_us = (plan->calls_before + plan->calls) * batch[0][RW_BY_LIBRARY_US];
-  if (is_sample && !rw_trial_lost_last(trial)) enter(plan, RW_PHASE_PLAN, CHECK);
-  else if (is_sample) {
-    rw_trial_begin(trial);
-    try(plan, RW_BATCH);
-  } else {
+  if (is_sample && !rw_trial_lost_last(trial)) rw_pace_enter(plan, RW_PHASE_PLAN, CHECK);
+  else if (is_sample) rw_pace_try(plan);
+  else {
     int verdict = rw_trial_verdict(trial, plan->is_incumbent, plan->seen_us / PART_OF_TRIAL);
     if (verdict == RW_MORE) try(plan, RW_BATCH);
     else if (verdict == RW_LOST) lose(plan);
     else {
       plan->is_incumbent = 1;
       plan->pause = PAUSE;
-      enter(plan, RW_PHASE_PLAN, CHECK);
+      rw_pace_enter(plan, RW_PHASE_PLAN, CHECK);
     }
   }
   return code;
+}
+
+void rw_pace_keep(rw_plan *plan, int is_always) {
+  if (!is_always && ++plan->checks % CHECKS == 0) try(plan, 1);
+  else rw_pace_enter(plan, RW_PHASE_PLAN, CHECK);
 }
 
 /*
@@ -181,19 +184,18 @@ static int review(rw_state *state, int collective, double longest) {
   double most[] = {longest, was_used && is_direct};
   int code = PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, state->comm);
   int is_long = most[0] > plan->most, has_direct = most[1] > 0;
-  if (code != MPI_SUCCESS) enter(plan, RW_PHASE_NEVER, UINT64_MAX);
+  if (code != MPI_SUCCESS) rw_pace_enter(plan, RW_PHASE_NEVER, UINT64_MAX);
   else if (was_used && !has_direct) {
-    if (state->settings.always < 1 && ++plan->checks % CHECKS == 0) try(plan, 1);
-    else enter(plan, RW_PHASE_PLAN, CHECK);
+    rw_pace_keep(plan, state->settings.always > 0);
   } else if (!is_long) return begin_trial(state, collective, longest);
-  else enter(plan, state->settings.always > 0 ? RW_PHASE_PLAN : RW_PHASE_REST, CHECK);
+  else rw_pace_enter(plan, state->settings.always > 0 ? RW_PHASE_PLAN : RW_PHASE_REST, CHECK);
   return code;
 }
 
 static int agree_now(rw_state *state, int collective, double longest) {
   switch (state->plans[collective].phase) {
     case RW_PHASE_EARLY: return consider(state, collective, longest);
-    case RW_PHASE_TRIAL: return judge(state, collective);
+    case RW_PHASE_TRIAL: return rw_pace_judge(&state->plans[collective], state->comm, state->lists.ranks);
     case RW_PHASE_LIBRARY: return begin_trial(state, collective, longest);
     default: return review(state, collective, longest);
   }

@@ -22,6 +22,7 @@ static const char *const names[RW_FUNCTIONS] = {
     "MPI_Ineighbor_allgatherv",    "MPI_Ineighbor_alltoall",       "MPI_Ineighbor_alltoallv",
     "MPI_Ineighbor_alltoallw",     "MPI_Neighbor_allgather_init",  "MPI_Neighbor_allgatherv_init",
     "MPI_Neighbor_alltoall_init",  "MPI_Neighbor_alltoallv_init",  "MPI_Neighbor_alltoallw_init",
+    "MPI_Alltoallv",               "MPI_Alltoallw",                "MPI_Ialltoallv",
 };
 
 const char *rw_function_name(rw_function function) { return names[function]; }
@@ -55,7 +56,7 @@ static char *add_line(void) {
 
 void rw_report_line(const char *text) { append(add_line(), "%s", text); }
 
-static void report_functions(const char *communicator, const uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]) {
+void rw_report_functions(const char *communicator, const uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]) {
   for (int f = 0; f < RW_FUNCTIONS; f++) {
     uint64_t calls = 0;
     for (int o = 0; o < RW_OUTCOMES; o++) calls += counts[f][o];
@@ -71,13 +72,11 @@ static void report_functions(const char *communicator, const uint64_t counts[RW_
   }
 }
 
-static void report_plan(const rw_state *state, int collective, const rw_plan *plan) {
-  static const char *collectives[] = {"neighbor allgather", "neighbor alltoall"};
+void rw_report_plan(const char *communicator, const char *collective, const char *name, const rw_plan *plan) {
   if (plan->calls == 0) return;
   char *line = add_line();
-  append(line, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.3f ms", state->number,
-         state->lists.ranks, plan->calls, collectives[collective], plan->planned_calls,
-         rw_plan_exists(plan) ? plan->name : texts[plan->why], plan->making_us / 1e3);
+  append(line, "%s: %u calls of %s, %u by the plan (%s), planned in %.3f ms", communicator, plan->calls, collective,
+         plan->planned_calls, name, plan->making_us / 1e3);
   double low, middle, high;
   unsigned calls = plan->planned_calls;
   int is_lost = plan->phase == RW_PHASE_LIBRARY;
@@ -94,11 +93,15 @@ static void report_plan(const rw_state *state, int collective, const rw_plan *pl
 }
 
 void rw_report_state(const rw_state *state) {
+  static const char *collectives[] = {"neighbor allgather", "neighbor alltoall"};
   char communicator[64];
   if (!rw_wants_report()) return;
   snprintf(communicator, sizeof communicator, "communicator %d, %d ranks", state->number, state->lists.ranks);
-  for (int c = 0; c < RW_COLLECTIVES; c++) report_plan(state, c, &state->plans[c]);
-  report_functions(communicator, state->counts);
+  for (int c = 0; c < RW_COLLECTIVES; c++) {
+    const rw_plan *plan = &state->plans[c];
+    rw_report_plan(communicator, collectives[c], rw_plan_exists(plan) ? plan->name : texts[plan->why], plan);
+  }
+  rw_report_functions(communicator, state->counts);
 }
 
 void rw_report_refused(const char *path, const char *reason) {
@@ -106,7 +109,7 @@ void rw_report_refused(const char *path, const char *reason) {
 }
 
 void rw_report_print(void) {
-  report_functions("communicators whose creation was not intercepted", others);
+  rw_report_functions("communicators whose creation was not intercepted", others);
   rw_tune_report();
   rw_repair_report();
   rw_reorder_report();

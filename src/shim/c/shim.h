@@ -613,5 +613,18 @@ int rw_pace_watches(const rw_plan *plan);
 int rw_pace_runs_plan(const rw_plan *plan);
 /* Notes the time of the call, and its longest block. */
 void rw_pace_note(rw_plan *plan, double us, double longest);
+/* Enters a phase that so many calls follow before the next agreement. */
+void rw_pace_enter(rw_plan *plan, int phase, uint64_t left);
+/* Begins a trial. */
+void rw_pace_try(rw_plan *plan);
+/*
+ * Judges a batch of a trial at its end. Blocks that are too long cost more by the plan, so they are checked first.
+ * Collective.
+ */
+int rw_pace_judge(rw_plan *plan, MPI_Comm comm, int ranks);
+/* Keeps a plan in use, and now and then compares it again. */
+void rw_pace_keep(rw_plan *plan, int is_always);
+
+#include "sparse.h"
 
 #endif

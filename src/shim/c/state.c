@@ -51,6 +51,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)hung;
   (void)extra;
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
+  rw_sparse_stop();
   rw_graphs_forget();
   rw_online_stop();
   rw_tune_stop();

@@ -77,6 +77,9 @@
   X(Ineighbor_alltoall)        \
   X(Ineighbor_alltoallv)       \
   X(Ineighbor_alltoallw)       \
+  X(Alltoallv)                 \
+  X(Alltoallw)                 \
+  X(Ialltoallv)                \
   X(Start)                     \
   X(Startall)                  \
   X(Request_free)              \

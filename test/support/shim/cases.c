@@ -13,7 +13,7 @@ static const entry entries[] = {
     {"again", again}, {"called", called}, {"differing", differing}, {"ends", ends},
     {"forms", forms}, {"matching", matching}, {"neighbors", neighbors}, {"off", off},
     {"online", online}, {"permitted", permitted}, {"reorder", reorder}, {"repair", repair},
-    {"rules", rules}, {"stress", stress}, {"tuned", tuned},
+    {"rules", rules}, {"sparse", sparse}, {"stress", stress}, {"tuned", tuned},
 };
 
 int rank, ranks;
