@@ -12,7 +12,16 @@ import type { MpiName } from './mpi-command.js'
 
 const libraryName = 'librankweave_shim.so'
 
-const flags = ['-std=c99', '-O2', '-fPIC', '-fvisibility=hidden', '-shared', '-pthread', '-D_GNU_SOURCE']
+const flags = [
+  '-std=c99',
+  '-O2',
+  '-ffp-contract=off',
+  '-fPIC',
+  '-fvisibility=hidden',
+  '-shared',
+  '-pthread',
+  '-D_GNU_SOURCE',
+]
 
 /** Makes the runtime call the functions below those that the library intercepts. */
 const ownFlags = ['-DRW_MPI(name)=PMPI_##name']

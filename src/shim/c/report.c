@@ -112,6 +112,7 @@ void rw_report_print(void) {
   rw_report_functions("communicators whose creation was not intercepted", others);
   rw_tune_report();
   rw_repair_report();
+  rw_reproduce_report();
   rw_reorder_report();
   if (line_count == 0) append(add_line(), "no neighborhood collective was called on this rank");
   for (int i = 0; i < line_count; i++) fprintf(stderr, "rankweave shim: %s\n", lines[i]);

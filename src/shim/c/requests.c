@@ -20,7 +20,7 @@ enum { SPINS = 16, PROGRESS = 16 };
 /* A request that is not complete is in a list, in the order of starts. */
 typedef struct pending {
   struct pending *after;
-  rw_exchange *exchange;
+  rw_task task;
   MPI_Request request; /* or a receive, which this completes: */
   void (*complete)(void *, int);
   void *with;
@@ -71,15 +71,15 @@ static void release(pending *p) {
 }
 
 /*
- * Takes completed requests out of the list. Once a request is complete another thread may free it, so its exchange
- * is freed before.
+ * Takes completed requests out of the list. Once a request is complete another thread may free it, so its task is
+ * freed before.
  */
 static pending *take_done(void) {
   pending *done = NULL, **end_of_done = &done;
   for (pending **at = &first; *at != NULL;) {
     pending *p = *at;
     int is_done = 0;
-    p->code = rw_exchange_advance(p->exchange, &is_done);
+    p->code = p->task.advance(p->task.of, &is_done);
     if (!is_done && p->code == MPI_SUCCESS) {
       at = &p->after;
       continue;
@@ -98,7 +98,7 @@ static int complete(pending *done) {
   while (done != NULL) {
     pending *p = done;
     done = p->after;
-    rw_exchange_free(p->exchange);
+    p->task.free(p->task.of);
     if (p->complete != NULL) p->complete(p->with, p->code);
     else PMPI_Grequest_complete(p->request);
     release(p);
@@ -178,12 +178,11 @@ static void append(pending *p) {
   last = &p->after;
 }
 
-/* Makes the request of an exchange that is not complete; 0: there is no memory for it. */
-static int keep(rw_exchange *exchange, MPI_Request *request) {
+int rw_request_make(rw_task task, MPI_Request *request) {
   pending *p = calloc(1, sizeof *p);
   if (p == NULL) return 0;
   p->users = 2;
-  p->exchange = exchange;
+  p->task = task;
   pthread_mutex_lock(&lock);
   int is_kept = make_request(p) == MPI_SUCCESS;
   if (is_kept) {
@@ -205,13 +204,19 @@ static int end_at_start(rw_exchange *exchange, MPI_Request *request) {
   return code == MPI_SUCCESS ? PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request) : code;
 }
 
+static int advance_exchange(void *exchange, int *is_done) { return rw_exchange_advance(exchange, is_done); }
+
+static void free_exchange(void *exchange) { rw_exchange_free(exchange); }
+
+static rw_task task_of(rw_exchange *exchange) { return (rw_task){advance_exchange, free_exchange, exchange}; }
+
 int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
                      MPI_Request *request) {
   rw_exchange *exchange;
   int is_done, code = rw_exchange_start(publisher, from, to, &exchange);
   if (code != MPI_SUCCESS) return rw_raise(comm, code);
   (void)rw_exchange_advance(exchange, &is_done);
-  if (!is_done && keep(exchange, request)) return MPI_SUCCESS;
+  if (!is_done && rw_request_make(task_of(exchange), request)) return MPI_SUCCESS;
   code = end_at_start(exchange, request);
   return code == MPI_SUCCESS ? code : rw_raise(comm, code);
 }
@@ -219,14 +224,18 @@ int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *fr
 int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
                               void (*complete)(void *, int), void *with) {
   pending *p = calloc(1, sizeof *p);
+  rw_exchange *exchange;
   if (p == NULL) return MPI_ERR_NO_MEM;
   p->users = 1;
   p->complete = complete;
   p->with = with;
   pthread_mutex_lock(&lock);
   int code = register_once();
-  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &p->exchange);
-  if (code == MPI_SUCCESS) append(p);
+  if (code == MPI_SUCCESS) code = rw_exchange_start(publisher, from, to, &exchange);
+  if (code == MPI_SUCCESS) {
+    p->task = task_of(exchange);
+    append(p);
+  }
   pthread_mutex_unlock(&lock);
   if (code != MPI_SUCCESS) free(p);
   return code;

@@ -44,6 +44,7 @@ static void read_mode(char *word) {
   else if (strcmp(word, "always") == 0) own.always = 1;
   else if (strcmp(word, "report") == 0) wants_report = 1;
   else if (strcmp(word, "repair") == 0) own.repairs = 1;
+  else if (strcmp(word, "reproducible") == 0) own.reproduces = 1;
   else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7, own.records = 1;
   else if (strncmp(word, "tune:", 5) == 0 && word[5] != '\0') tune_path = word + 5, own.tunes = 1;
   else if (strncmp(word, "reorder:", 8) == 0 && word[8] != '\0') reorder_path = word + 8, own.reorders = RW_REORDER_BY_FILE;
@@ -51,7 +52,7 @@ static void read_mode(char *word) {
   else if (rw_online_word(word)) own.tunes = own.tunes || strchr(word, ':') != NULL;
   else if (strcmp(word, "reorder") == 0 && own.reorders < 1) own.reorders = RW_REORDER_BY_GRAPH;
   else if (strcmp(word, "on") != 0)
-    rw_complain("rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, repair, record:FILE, tune:FILE, online:FOLDER, "
+    rw_complain("rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, repair, reproducible, record:FILE, tune:FILE, online:FOLDER, "
                 "mode=tuning, mode=tuned, calls=N, measured=N, seed=N, reorder, reorder:FILE or matching:FOLDER, got %.80s\n",
                 word);
 }
@@ -97,7 +98,7 @@ void rw_settings_share(void) {
   int rank;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores, world.matches,
-                    world.repairs, complained > 0 ? rank : INT_MAX};
+                    world.repairs, world.reproduces, complained > 0 ? rank : INT_MAX};
   enum { SHARED = sizeof least / sizeof *least, COMPLAINER = SHARED - 1 };
   if (PMPI_Allreduce(MPI_IN_PLACE, least, SHARED, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   if (least[COMPLAINER] == rank) fputs(complaints, stderr);
@@ -109,6 +110,7 @@ void rw_settings_share(void) {
   world.cores = least[5];
   world.matches = least[6];
   world.repairs = least[7];
+  world.reproduces = least[8];
   is_shared = 1;
 }
 

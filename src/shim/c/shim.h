@@ -34,6 +34,7 @@ typedef struct {
   double tunes;        /* 1: a tuning file is named */
   double matches;      /* 1: calls by which messages are matched are recorded */
   double repairs;      /* 1: calls that run into a defect of MPI are put right */
+  double reproduces;   /* 1: reductions follow the fixed tree */
   double matching_operations, matching_sample_ms; /* most operations of a process; ms between samples */
   double matching_skew; /* us by which clocks of nodes differ, for tests */
   double reorders;     /* RW_REORDER_BY_GRAPH, RW_REORDER_BY_FILE; 0: ranks are MPI's */
@@ -49,8 +50,8 @@ const rw_settings *rw_own_settings(void);
 /* Shares settings once, after MPI_Init of all processes. Collective. */
 void rw_settings_share(void);
 /*
- * Returns the settings that all processes share: `enabled`, `always`, `records`, `reorders`, `cores`, `matches` and
- * `repairs`, and whether one of them set `tunes`. NULL if they have not shared them.
+ * Returns the settings that all processes share: `enabled`, `always`, `records`, `reorders`, `cores`, `matches`,
+ * `repairs` and `reproduces`, and whether one of them set `tunes`. NULL if they have not shared them.
  */
 const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
@@ -419,6 +420,7 @@ int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buf
 #include "reorder.h"
 #include "tune.h"
 #include "online.h"
+#include "reproduce.h"
 
 /* choose.c implements the declarations below. */
 
@@ -552,6 +554,14 @@ void rw_graphs_forget(void);
 
 /* Returns whether MPI advances requests of this library in whatever call the program completes them. */
 int rw_requests_work(void);
+/* What a request stands for. It advances without blocking, maybe in any call of MPI, and is freed once it is done. */
+typedef struct {
+  int (*advance)(void *of, int *is_done);
+  void (*free)(void *of);
+  void *of;
+} rw_task;
+/* Makes the request that completes with a task; 0: there is no memory for it, and the task is the caller's. */
+int rw_request_make(rw_task task, MPI_Request *request);
 /* Starts an exchange and hands out the request that completes with it. */
 int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to,
                      MPI_Request *request);

@@ -80,6 +80,12 @@
   X(Alltoallv)                 \
   X(Alltoallw)                 \
   X(Ialltoallv)                \
+  X(Ireduce)                   \
+  X(Iallreduce)                \
+  X(Ireduce_scatter)           \
+  X(Ireduce_scatter_block)     \
+  X(Iscan)                     \
+  X(Iexscan)                   \
   X(Start)                     \
   X(Startall)                  \
   X(Request_free)              \

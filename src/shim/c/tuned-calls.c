@@ -65,21 +65,30 @@ RW_EXPORT int MPI_Alltoall(const void *from, int sent, MPI_Datatype send_type, v
         PMPI_Alltoall(from, sent, send_type, to, received, receive_type, turn.comm));
 }
 
+/* Makes a reproducible call, if it is one. */
+#define REPRODUCED(function, count, counts, root)                                          \
+  rw_reduction reduction = {function, from, to, count, counts, type, op, root, comm};      \
+  int code;                                                                                \
+  if (rw_reproduces() && rw_reproduce(&reduction, &code)) return code
+
 static int64_t reduced_bytes(int count, MPI_Datatype type, MPI_Op op) {
   return op == MPI_OP_NULL ? RW_BYTES_WRONG : bytes_of(count, type);
 }
 
 RW_EXPORT int MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_REDUCE, count, NULL, root);
   REDUCED(comm, RW_TUNE_REDUCE, reduced_bytes(count, type, op), op, type,
         rw_next.Reduce(from, to, count, type, op, root, comm), PMPI_Reduce(from, to, count, type, op, root, turn.comm));
 }
 
 RW_EXPORT int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_ALLREDUCE, count, NULL, 0);
   REDUCED(comm, RW_TUNE_ALLREDUCE, reduced_bytes(count, type, op), op, type, rw_next.Allreduce(from, to, count, type, op, comm),
         PMPI_Allreduce(from, to, count, type, op, turn.comm));
 }
 
 RW_EXPORT int MPI_Reduce_scatter_block(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_REDUCE_SCATTER_BLOCK, count, NULL, 0);
   REDUCED(comm, RW_TUNE_REDUCE_SCATTER_BLOCK, reduced_bytes(count, type, op), op, type,
         rw_next.Reduce_scatter_block(from, to, count, type, op, comm),
         PMPI_Reduce_scatter_block(from, to, count, type, op, turn.comm));
@@ -95,17 +104,20 @@ static int64_t scattered_bytes(const int *counts, MPI_Datatype type, MPI_Op op, 
 
 RW_EXPORT int MPI_Reduce_scatter(const void *from, void *to, const int counts[], MPI_Datatype type, MPI_Op op,
                                  MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_REDUCE_SCATTER, 0, counts, 0);
   REDUCED(comm, RW_TUNE_REDUCE_SCATTER, scattered_bytes(counts, type, op, comm), op, type,
         rw_next.Reduce_scatter(from, to, counts, type, op, comm),
         PMPI_Reduce_scatter(from, to, counts, type, op, turn.comm));
 }
 
 RW_EXPORT int MPI_Scan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_SCAN, count, NULL, 0);
   REDUCED(comm, RW_TUNE_SCAN, reduced_bytes(count, type, op), op, type, rw_next.Scan(from, to, count, type, op, comm),
           PMPI_Scan(from, to, count, type, op, turn.comm));
 }
 
 RW_EXPORT int MPI_Exscan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  REPRODUCED(RW_TUNE_EXSCAN, count, NULL, 0);
   REDUCED(comm, RW_TUNE_EXSCAN, reduced_bytes(count, type, op), op, type, rw_next.Exscan(from, to, count, type, op, comm),
           PMPI_Exscan(from, to, count, type, op, turn.comm));
 }

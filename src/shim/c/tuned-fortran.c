@@ -8,7 +8,7 @@
   RW_EXPORT void name parameters;                                  \
   void name parameters {                                           \
     static void(*library) parameters;                              \
-    if (rw_tune_is_on() && sizeof(MPI_Fint) == sizeof(int)) {      \
+    if ((rw_tune_is_on() || rw_reproduces()) && sizeof(MPI_Fint) == sizeof(int)) {      \
       *code = own;                                                 \
       return;                                                      \
     }                                                              \

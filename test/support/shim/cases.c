@@ -13,7 +13,8 @@ static const entry entries[] = {
     {"again", again}, {"called", called}, {"differing", differing}, {"ends", ends},
     {"forms", forms}, {"matching", matching}, {"neighbors", neighbors}, {"off", off},
     {"online", online}, {"permitted", permitted}, {"reorder", reorder}, {"repair", repair},
-    {"rules", rules}, {"sparse", sparse}, {"stress", stress}, {"tuned", tuned},
+    {"reproduce", reproduce}, {"rules", rules}, {"sparse", sparse}, {"stress", stress},
+    {"tuned", tuned},
 };
 
 int rank, ranks;

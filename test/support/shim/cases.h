@@ -13,6 +13,6 @@ extern int rank, ranks;
 /* Given its name and its arguments, a program returns how much was wrong on this process. */
 typedef int program(int words, char **word);
 
-program again, called, differing, ends, forms, matching, neighbors, off, online, permitted, reorder, repair, rules, sparse, stress, tuned;
+program again, called, differing, ends, forms, matching, neighbors, off, online, permitted, reorder, repair, reproduce, rules, sparse, stress, tuned;
 
 #endif

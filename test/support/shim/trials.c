@@ -59,6 +59,7 @@ int rw_state_make_keys(void) { return 1; }
 void rw_tune_report(void) {}
 void rw_reorder_report(void) {}
 void rw_repair_report(void) {}
+void rw_reproduce_report(void) {}
 void rw_report_tools(void) {}
 
 static unsigned seed;

@@ -1,0 +1,80 @@
+/* The non-blocking reductions, by the fixed tree where the user wants it; else they are MPI's. */
+#include "shim.h"
+
+#define STARTED(function, count, counts, root)                                       \
+  rw_reduction reduction = {function, from, to, count, counts, type, op, root, comm};      \
+  int code;                                                                                \
+  if (rw_reproduces() && rw_reproduce_start(&reduction, request, &code)) return code
+
+RW_EXPORT int MPI_Ireduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                          MPI_Request *request) {
+  STARTED(RW_TUNE_REDUCE, count, NULL, root);
+  return rw_next.Ireduce(from, to, count, type, op, root, comm, request);
+}
+
+RW_EXPORT int MPI_Ireduce_scatter(const void *from, void *to, const int counts[], MPI_Datatype type, MPI_Op op,
+                                  MPI_Comm comm, MPI_Request *request) {
+  STARTED(RW_TUNE_REDUCE_SCATTER, 0, counts, 0);
+  return rw_next.Ireduce_scatter(from, to, counts, type, op, comm, request);
+}
+
+#define EVEN(name, function)                                                                                       \
+  RW_EXPORT int MPI_##name(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,    \
+                           MPI_Request *request) {                                                                \
+    STARTED(function, count, NULL, 0);                                                                      \
+    return rw_next.name(from, to, count, type, op, comm, request);                                                \
+  }
+
+EVEN(Iallreduce, RW_TUNE_ALLREDUCE)
+EVEN(Ireduce_scatter_block, RW_TUNE_REDUCE_SCATTER_BLOCK)
+EVEN(Iscan, RW_TUNE_SCAN)
+EVEN(Iexscan, RW_TUNE_EXSCAN)
+
+/* Entry points of Fortran. Those of MPICH call the functions above. */
+#ifdef OPEN_MPI
+
+#define CALL(name, parameters, arguments, own)                     \
+  RW_EXPORT void name parameters;                                  \
+  void name parameters {                                           \
+    static void(*library) parameters;                              \
+    if (rw_reproduces() && sizeof(MPI_Fint) == sizeof(int)) {      \
+      MPI_Request made;                                            \
+      *code = own;                                                 \
+      if (*code == MPI_SUCCESS) *request = MPI_Request_c2f(made);  \
+      return;                                                      \
+    }                                                              \
+    if (library == NULL) rw_fortran_find(&library, #name);         \
+    if (library != NULL) library arguments;                        \
+    else *code = MPI_ERR_INTERN;                                   \
+  }
+
+#define FROM rw_fortran_buffer(from), rw_fortran_buffer(to)
+#define WITH MPI_Type_f2c(*type), MPI_Op_f2c(*op)
+
+#define REDUCE(name)                                                                                                  \
+  CALL(name,                                                                                                          \
+       (void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm,          \
+        MPI_Fint *request, MPI_Fint *code),                                                                           \
+       (from, to, count, type, op, root, comm, request, code),                                                        \
+       MPI_Ireduce(FROM, *count, WITH, *root, MPI_Comm_f2c(*comm), &made))
+
+#define OTHER(name, function, counts)                                                                                 \
+  CALL(name,                                                                                                          \
+       (void *from, void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,       \
+        MPI_Fint *code),                                                                                              \
+       (from, to, count, type, op, comm, request, code), function(FROM, counts, WITH, MPI_Comm_f2c(*comm), &made))
+
+REDUCE(mpi_ireduce_)
+REDUCE(ompi_ireduce_f)
+OTHER(mpi_iallreduce_, MPI_Iallreduce, *count)
+OTHER(ompi_iallreduce_f, MPI_Iallreduce, *count)
+OTHER(mpi_ireduce_scatter_block_, MPI_Ireduce_scatter_block, *count)
+OTHER(ompi_ireduce_scatter_block_f, MPI_Ireduce_scatter_block, *count)
+OTHER(mpi_ireduce_scatter_, MPI_Ireduce_scatter, (const int *)count)
+OTHER(ompi_ireduce_scatter_f, MPI_Ireduce_scatter, (const int *)count)
+OTHER(mpi_iscan_, MPI_Iscan, *count)
+OTHER(ompi_iscan_f, MPI_Iscan, *count)
+OTHER(mpi_iexscan_, MPI_Iexscan, *count)
+OTHER(ompi_iexscan_f, MPI_Iexscan, *count)
+
+#endif
