@@ -204,9 +204,8 @@ export function createDistGraph<G>(
   return made as Promise<G>
 }
 
-/** The fingerprints of the topologies that ranks of this thread passed last. */
-const recent: { readonly topology: WeakRef<ProcessTopology>; readonly fingerprint: string }[] = []
-const capacity = 16
+/** The fingerprints of the topologies that ranks of this thread passed. */
+const fingerprints = new WeakMap<ProcessTopology, string>()
 
 /**
  * Hashes everything in a topology: neighbors, weights, shape. A topology that many ranks of a process pass is checked
@@ -215,12 +214,11 @@ const capacity = 16
  * @throws ERR_TOPOLOGY for a malformed topology
  */
 function checkedFingerprint(topology: ProcessTopology): string {
-  const known = recent.find((entry) => entry.topology.deref() === topology)
-  if (known !== undefined) return known.fingerprint
+  const known = fingerprints.get(topology)
+  if (known !== undefined) return known
   checkTopology(topology)
   const fingerprint = fingerprintOf(topology)
-  if (recent.length === capacity) recent.shift()
-  recent.push({ topology: new WeakRef(topology), fingerprint })
+  fingerprints.set(topology, fingerprint)
   return fingerprint
 }
 

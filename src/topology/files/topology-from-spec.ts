@@ -30,6 +30,8 @@ const knownOptions: OptionTable<FileOptions> = uncheckedOptions('open', 'onProgr
 
 /**
  * Makes the topology, reading its file if it has one: from disk, or from what `open` returns, such as `sourceOf(text)`.
+ * Callers in a thread that name the same generated graph share one object while any of them holds it. Do not write to
+ * its lists.
  *
  * @throws the error of the generator or reader: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC for text
  */
@@ -41,7 +43,26 @@ export function buildTopology(specOrText: TopologySpec | string, options: FileOp
     throw wrongValue('ERR_SPEC', 'expected a specification of a topology', spec)
   // The kind selects the builder for this member of the union; TypeScript cannot express that.
   const build = builders[kind] as Builder<TopologySpec>
-  return build(spec, options)
+  return 'file' in spec ? build(spec, options) : generatedOnce(spec, () => build(spec, options))
+}
+
+/**
+ * The graphs that this thread generated last, by their specifications as JSON, which tells `64` from `'64'` where
+ * `formatTopologySpec` does not.
+ */
+const generated = new Map<string, WeakRef<ProcessTopology>>()
+const mostGenerated = 8
+
+function generatedOnce(spec: TopologySpec, build: () => ProcessTopology): ProcessTopology {
+  const key = JSON.stringify(spec, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+  const known = generated.get(key)?.deref()
+  if (known !== undefined) return known
+  const made = build()
+  // The order of a map is that of its keys' first entry, so a graph that is made again moves to the end.
+  generated.delete(key)
+  generated.set(key, new WeakRef(made))
+  if (generated.size > mostGenerated) generated.delete([...generated.keys()][0])
+  return made
 }
 
 type Builder<S> = (spec: S, options: FileOptions) => ProcessTopology

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { sourceOf } from '../../../../src/text/byte-source.js'
-import { formatTopologySpec, parseTopologySpec } from '../../../../src/topology/files/spec-text.js'
+import {
+  formatTopologySpec,
+  parseTopologySpec,
+  type TopologySpec,
+} from '../../../../src/topology/files/spec-text.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/random-graphs.js'
@@ -203,6 +207,19 @@ describe('buildTopology', () => {
     expect(buildTopology(graph, read(files)).outWeight).toEqual(Float64Array.of(2))
     expect(buildTopology({ ...graph, weight: 'n' }, read(files)).outWeight).toEqual(Float64Array.of(3))
     expect(buildTopology({ ...graph, weight: null }, read(files)).outWeight).toBeNull()
+  })
+
+  test('ranks of a process share a generated graph, but no graph of a file', () => {
+    const graph = buildTopology('er:64:d=0.1')
+    expect(buildTopology('er:64:d=0.1:seed=1')).toBe(graph)
+    expect(buildTopology({ kind: 'er', ranks: 64, density: 0.1, seed: 1 })).toBe(graph)
+    expect(buildTopology('er:64:d=0.1:seed=2')).not.toEqual(graph)
+    const ring = ['0 1\n1 0\n', '0 1\n'].map((text) => buildTopology('edges:g', read({ g: text })))
+    expect(ring.map(({ outRank }) => outRank.length)).toEqual([2, 1])
+    const text = { kind: 'er', ranks: '64', density: 0.1, seed: 1 } as unknown as TopologySpec
+    expect(() => buildTopology(text)).toThrow(refusal('ERR_TOPOLOGY', 'ranks'))
+    const big = { kind: 'er', ranks: 64n, density: 0.1, seed: 1 } as unknown as TopologySpec
+    expect(() => buildTopology(big)).toThrow(refusal('ERR_TOPOLOGY', 'ranks'))
   })
 
   test.each([
