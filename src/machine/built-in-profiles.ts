@@ -209,7 +209,7 @@ const simgridMemory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 
 /** SimGrid 3.32 hosts behind one switch: links of 0.3 us and 12.5 GB/s, an overhead of 0.35 us at each end. */
 export const simgridFast: Profile = {
   name: 'simgrid-fast',
-  source: 'parameters of SimGrid 3.32 platforms and of the runner, 2026-11-22',
+  source: 'settings of our runs in SimGrid 3.32, 2026-11-22',
   provenance: 'given',
   exceptions: simgridOrigins,
   levels: {

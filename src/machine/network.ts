@@ -167,21 +167,27 @@ function hopsInTree(below: readonly number[]): (a: number, b: number) => number 
 
 /**
  * Returns the name of a profile with the provenance of its costs, for reports of times made from them: `niagara (costs
- * assumed, levels.network.nsPerByte given)`.
+ * assumed, levels.network.nsPerByte given)`. Costs that are given have their source.
  */
 export function profileOrigin(profile: Profile): string {
-  const { name, provenance } = profile
+  const { name, provenance, source, exceptions } = profile
   const figures = figuresOf(profile)
-  const few = provenances.flatMap((other) => {
-    const paths = figures.filter(({ origin }) => origin.provenance === other).map(({ path }) => path)
-    if (other === provenance || paths.length === 0) return []
-    return [`, ${paths.length <= mostNamed ? paths.join(', ') : `${paths.length} of them`} ${other}`]
+  const others = provenances.flatMap((other) => {
+    const count = figures.filter(({ origin }) => origin.provenance === other).length
+    if (other === provenance || count === 0) return []
+    const parts = Object.keys(exceptions).filter((part) => exceptions[part].provenance === other)
+    return [`${parts.length <= mostNamed ? listed(parts) : `${count} of them`} ${other}`]
   })
-  return `${name} (costs ${provenance}${few.join('')})`
+  const costs = provenance === 'given' ? [`costs given: ${source}`] : [`costs ${provenance}`]
+  return `${name} (${[...costs, ...others].join(provenance === 'given' ? '; ' : ', ')})`
 }
 
-/** The most figures of one provenance that are named; more are counted. */
-const mostNamed = 2
+/** The most exceptions of one provenance that are named; of more, the figures are counted. */
+const mostNamed = 3
+
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+}
 
 /** Returns a sentence on why times on a machine are less certain than they look, or null. */
 export function profileRemark({ cores, profile }: Machine): string | null {

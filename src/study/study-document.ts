@@ -38,7 +38,7 @@ export function studyDocument(study: Study): Document {
       `${operationTexts[subject.operation]}: ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
-      `Messages cost what the profile ${profile.origin} says: ${profile.source}.`,
+      `Messages cost what the profile ${profile.origin} says${profile.provenance === 'given' ? '' : `: ${profile.source}`}.`,
       ...(subject.product === null ? [] : [`${productText(subject.product)}.`]),
       ...(subject.remark === null ? [] : [subject.remark]),
       ...(study.mapped?.mapping.isMapped === true ? [mappedText] : []),

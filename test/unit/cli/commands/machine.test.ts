@@ -32,7 +32,7 @@ describe('machine', () => {
   packages       16, 1 per node
   links          32 of nodes
   longest route  2 links
-  profile        simgrid-fast, given: parameters of SimGrid 3.32 platforms and of the runner, 2026-11-22
+  profile        simgrid-fast, given: settings of our runs in SimGrid 3.32, 2026-11-22
 
   level    latency    send  receive   gap  per byte
   process     0 ns    0 ns     0 ns  0 ns      0 ns

@@ -23,7 +23,12 @@ describe('simulate', () => {
     expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
     const { timeUs, criticalPath, ...rest } = onlyObject(answer)
     expect(rest).toEqual({
-      ...{ origin: 'simulated', profile: 'simgrid-fast (costs given, 8 of them assumed)', remark: null },
+      ...{
+        origin: 'simulated',
+        profile:
+          'simgrid-fast (costs given: settings of our runs in SimGrid 3.32, 2026-11-22; levels.process, memory.reduceNsPerByte and hop assumed)',
+        remark: null,
+      },
       ...{ source: 'allgather-ring', collective: 'allgather', strategy: 'allgather-ring' },
       ...{ parameters: { root: 0, segments: 1 }, ranks: 16, processes: 16 },
       ...{ machine: 'cluster:nodes=4,cores=4,profile=simgrid-fast', bytesPerContribution: 4 },
