@@ -140,13 +140,21 @@ export const measuredFigures: readonly FigureLine[] = [
     const lengths = long.map((length) => `${length}, alloc`)
     return range(casesOf(ofLengths(roundTrip, lengths)), 'Rankweave')
   }),
-  readmeRow('neighbor allgathers of unmodified programs, more processes than cores', () => {
+  readmeRow('neighbor allgathers of 16 or 64 processes, by the preloaded library', () => {
     const [table] = readResults().find((file) => file.name === 'shim')!.tables
     return range(
       table.figures.filter(({ peer }) => peer !== undefined),
       'Rankweave',
     )
   }),
+  {
+    page: 'README.md',
+    line: 'Combining can lose: measured on two cores, from {} times as fast as direct sends to {} times as slow ([all](docs/benchmarks.md#all-comparisons)).',
+    values: async () => {
+      const ratios = tableOf('mpi', 'What combining gains').figures.map(timesFaster)
+      return [1 / Math.min(...ratios), Math.max(...ratios)].map((times) => figure(times, 1))
+    },
+  },
   {
     page: 'simulation.md',
     line: 'The mean difference is {}% on clusters and {}% on a torus and a Clos network; the largest is {}%.',
