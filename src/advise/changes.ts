@@ -63,11 +63,12 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   consider(
     {
       name: 'neighborhood plans',
-      share: levers.neighborhood,
-      what: 'messages of neighborhood collectives are combined, or read in shared memory',
+      // A rank may be longest in one kind of calls and another in the other kind, so the sum bounds both.
+      share: Math.min(levers.placement, levers.neighborhood + levers.sparseAlltoall),
+      what: plansText(levers),
     },
-    levers.neighborhood === 0
-      ? 'the program calls no neighborhood collective; rankweave record -o graph.txt -- COMMAND prints a study of what one would bring'
+    levers.neighborhood === 0 && levers.sparseAlltoall === 0
+      ? 'the program calls no neighborhood collective, and MPI sends none of the empty blocks of MPI_Alltoallv that plans would save; rankweave record -o graph.txt -- COMMAND prints a study of what a neighborhood collective would bring'
       : null,
   )
   consider(
@@ -79,6 +80,16 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
     levers.collectives === 0 ? 'the program calls no collective for which MPI has a choice' : null,
   )
   return { possible, impossible }
+}
+
+function plansText({ neighborhood, sparseAlltoall }: ProfileSummary['levers']): string {
+  const texts = [
+    neighborhood === 0 ? [] : 'messages of neighborhood collectives are combined, or read in shared memory',
+    sparseAlltoall === 0
+      ? []
+      : 'MPI_Alltoallv and MPI_Alltoallw send no empty blocks from call 33 on at the earliest',
+  ]
+  return texts.flat().join('; ')
 }
 
 function placementText({ today, planned }: PlacementPlan): string {

@@ -22,7 +22,8 @@ program. The last line says what to type, or that nothing helps.
 
 Changes that are tried:
   placement            ranks that exchange much are put on one node; needs several nodes
-  neighborhood plans   the library of rankweave shim is preloaded; needs neighborhood collectives
+  neighborhood plans   the library of rankweave shim is preloaded; needs neighborhood collectives, or MPI_Alltoallv or
+                       MPI_Alltoallw whose counts are mostly zero
   collective settings  collectives run by the algorithms of MPI that were fastest in up to five runs that tried them
 
 A pair ends in a ratio of times from the end of MPI_Init to the start of MPI_Finalize. After 11, 16, 23, 33 and 41 pairs the

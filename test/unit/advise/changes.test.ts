@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { changesOf } from '../../../src/advise/changes.js'
+import type { ProfileSummary } from '../../../src/profile/summary.js'
+
+describe('the change to plans', () => {
+  const plansOf = (neighborhood: number, sparseAlltoall: number) => {
+    const levers = { neighborhood, sparseAlltoall, collectives: 0, placement: 0.75 }
+    const { impossible, possible } = changesOf({ levers, nodes: 1 } as ProfileSummary, null)
+    return [...possible, ...impossible].find(({ name }) => name === 'neighborhood plans')
+  }
+  const combined = 'messages of neighborhood collectives are combined, or read in shared memory'
+  const sparse = 'MPI_Alltoallv and MPI_Alltoallw send no empty blocks from call 33 on at the earliest'
+
+  it('touches neighborhood collectives, mostly empty all-to-alls, or both, as far as they communicate', () => {
+    expect(plansOf(0.5, 0)).toMatchObject({ share: 0.5, what: combined })
+    expect(plansOf(0, 0.5)).toMatchObject({ share: 0.5, what: sparse })
+    expect(plansOf(0.5, 0.5)).toMatchObject({ share: 0.75, what: `${combined}; ${sparse}` })
+  })
+
+  it('is not tried where MPI sends no empty blocks, and no neighborhood collective is called', () => {
+    const reason = expect.stringMatching(
+      /^the program calls no neighborhood collective, and MPI sends none of/,
+    )
+    expect(plansOf(0, 0)).toMatchObject({ share: 0, reason })
+  })
+})
