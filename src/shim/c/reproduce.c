@@ -87,8 +87,8 @@ static int find(MPI_Comm comm, folder **found) {
 }
 
 /* Makes memory for an element of every rank at least. Collective where it grows, which it does on all ranks alike. */
-static int provide(MPI_Comm comm, folder *f, size_t extent, size_t beyond) {
-  size_t needed = (size_t)f->ranks * extent + beyond;
+static int provide(MPI_Comm comm, folder *f, size_t extent) {
+  size_t needed = (size_t)f->ranks * extent;
   if (needed < MEMORY) needed = MEMORY;
   if (f->bytes >= needed) return MPI_SUCCESS;
   free(f->memory);
@@ -268,17 +268,17 @@ int rw_reproduce(const rw_reduction *call, int *code) {
   if (outcome == RW_BY_TREE) {
     PMPI_Type_get_extent(call->type, &low, &extent);
     PMPI_Type_get_true_extent(call->type, &true_low, &true_extent);
-    if (extent <= 0 || true_extent <= 0) outcome = RW_ODD_TYPE;
+    /* Elements that reach into the next one would overwrite the contribution of the next rank in the memory. */
+    if (extent <= 0 || true_extent <= 0 || true_extent > extent) outcome = RW_ODD_TYPE;
   }
   rw_reproduce_count(call->function, RW_CALLED, outcome);
   if (outcome != RW_BY_TREE) return 0;
   w.extent = (size_t)extent;
   w.before = true_low;
-  size_t beyond = true_extent > extent ? (size_t)(true_extent - extent) : 0;
   w.from = is_in_place(call, w.with) ? call->to : call->from;
-  *code = provide(call->comm, w.with, w.extent, beyond);
+  *code = provide(call->comm, w.with, w.extent);
   if (*code == MPI_SUCCESS) {
-    size_t most = (w.with->bytes - beyond) / w.extent / (size_t)w.with->ranks;
+    size_t most = w.with->bytes / w.extent / (size_t)w.with->ranks;
     w.most = most > INT_MAX / (size_t)w.with->ranks ? INT_MAX / w.with->ranks : (int)most;
     *code = perform(&w);
     /* MPI has raised the errors of its own calls. */

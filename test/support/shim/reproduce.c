@@ -63,6 +63,32 @@ static void mean(void *in, void *inout, int *count, MPI_Datatype *type) {
   for (int i = 0; i < *count; i++) right[i] = left[i] / 3 + right[i] / 7;
 }
 
+/* Adds columns of a matrix of four rows, whose elements interleave. */
+enum { ROWS = 4 };
+static void add_columns(void *in, void *inout, int *count, MPI_Datatype *type) {
+  const double *left = in;
+  double *right = inout;
+  (void)type;
+  for (int i = 0; i < *count; i++)
+    for (int k = 0; k < ROWS * ROWS; k += ROWS) right[i + k] += left[i + k];
+}
+
+static void check_columns(void) {
+  MPI_Datatype column, next_to_it;
+  MPI_Op op;
+  double from[ROWS * ROWS], sum[ROWS * ROWS];
+  for (int i = 0; i < ROWS * ROWS; i++) from[i] = rank + i;
+  MPI_Type_vector(ROWS, 1, ROWS, MPI_DOUBLE, &column);
+  MPI_Type_create_resized(column, 0, sizeof(double), &next_to_it);
+  MPI_Type_commit(&next_to_it);
+  MPI_Op_create(add_columns, 1, &op);
+  MPI_Allreduce(from, sum, ROWS, next_to_it, op, MPI_COMM_WORLD);
+  for (int i = 0; i < ROWS * ROWS; i++) expect(sum[i], ranks * (ranks - 1) / 2 + ranks * i);
+  MPI_Op_free(&op);
+  MPI_Type_free(&next_to_it);
+  MPI_Type_free(&column);
+}
+
 static double mean_tree(int first, int of, int i) {
   if (of == 1) return value(first, i);
   int half = 1;
@@ -132,6 +158,7 @@ static void check_others(int count) {
   RUN(allreduce, from, to, count, MPI_DOUBLE, op);
   for (int i = 0; i < count; i++) expect(to[i], mean_tree(0, ranks, i));
   MPI_Op_free(&op);
+  check_columns();
 }
 
 static void check_scattered(int count) {
