@@ -14,14 +14,14 @@ Ratios of times below 0.2 are printed as fractions: at 1/303x, ours takes a 303r
 
 const closing = `## Method
 
-- Ours and the baselines take turns; every round begins with the next one.
-- A run checks its results, warms up, and times batches of operations. Its figure is the median batch.
-- The library is compiled as published, the baselines are C and C++, compiled with \`-O3\`.
-- Open MPI runs with \`--mca pml ob1 --mca btl self,vader\`. For large messages the better of one copy and two counts. MPICH runs with \`-launcher fork\`. Two processes are bound to cores; more are oversubscribed, and Open MPI's then yield.
-- \`C packed by hand\` is a neighbor allgather for two processes: one message with what the other one needs, then a copy per slot.
+- Ours and the baselines take turns.
+- A run checks its results and warms up; its figure is the median of batches of operations.
+- The baselines are C and C++, compiled with \`-O3\`.
+- Open MPI runs with \`--mca pml ob1 --mca btl self,vader\`. For long messages the better of one copy and two counts. MPICH runs with \`-launcher fork\`. Two processes are bound to cores; more are oversubscribed, and Open MPI's then yield.
+- \`C packed by hand\` is a neighbor allgather for two processes: one message, then a copy per slot.
 
 In a checkout, \`npm run bench -- NAME\` repeats a measurement (\`bench/README.md\` lists them).
-The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpich\` and a C++ compiler.
+The baselines need \`libopenmpi-dev openmpi-bin libmpich-dev mpich\` and a C++ compiler.
 `
 
 /** docs/benchmarks.md. */
@@ -77,8 +77,9 @@ function shown(value: number, unit: string): string {
 /** Of a table whose ratios are summarized. */
 const fewestCases = 6
 
-/** A row for every table with a baseline: how its ratios are spread. */
-function spreads(files: readonly ResultFile[]): string {
+/** A row for every table with a baseline: how its ratios are spread. docs/simulation.md has those of the simulator. */
+function spreads(allFiles: readonly ResultFile[]): string {
+  const files = allFiles.filter(({ name }) => name !== 'simulate')
   const lines = files.flatMap(({ title, tables }) =>
     tables.flatMap((table) => {
       const ratios = spreadRatios(table.figures)
@@ -91,5 +92,5 @@ function spreads(files: readonly ResultFile[]): string {
   )
   const heads = ['table', 'cases', 'median', 'least..greatest']
   const dates = files.flatMap(({ tables }) => tables.map(({ date }) => date)).sort()
-  return `## All comparisons\n\nThe ratios of tables with at least ${fewestCases} cases, of times where a table has times.\nThey were measured from ${dates[0]} to ${dates.at(-1)}; \`bench/results\` of the repository has the machine, commit and runs of each.\n\n${markdown(heads, lines)}\n`
+  return `## All comparisons\n\nRatios of tables with at least ${fewestCases} cases, of times where a table has times, from ${dates[0]} to ${dates.at(-1)}; \`bench/results\` of the repository has the machine, commit and runs of each.\n\n${markdown(heads, lines)}\n`
 }

@@ -81,7 +81,7 @@ export const headlines: readonly Headline[] = [
   },
   {
     title: 'Collectives and neighborhood collectives',
-    text: 'Many ranks on two threads are compared with as many processes of C on two cores.\nOthers are compared with C that packs by hand for two processes.',
+    text: 'Many ranks on two threads are compared with as many processes of C on two cores, or with C that packs by hand for two processes.',
     rows: [
       threads(
         'barrier, 64 ranks, vs 64 oversubscribed processes',
