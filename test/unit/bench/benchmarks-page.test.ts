@@ -12,8 +12,8 @@ describe('docs/benchmarks.md', () => {
     expect(benchmarksPage(files)).toBe(page)
   })
 
-  it('has at most 1,500 words, and no targets', () => {
-    expect(page.split(/\s+/).length).toBeLessThanOrEqual(1500)
+  it('has at most 1,600 words, cells of tables included, and no targets', () => {
+    expect(page.split(/\s+/).length).toBeLessThanOrEqual(1600)
     expect(page).not.toMatch(/\btarget|: met|: missed/)
   })
 })
