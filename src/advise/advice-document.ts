@@ -1,6 +1,6 @@
 import type { BarPlot, Document, Section, Table } from '../document/document.js'
 import { callKinds, type ProfileSummary } from '../profile/summary.js'
-import type { Advice } from './advice.js'
+import { type Advice, reasonText } from './advice.js'
 
 /** A program as its advice page shows it, besides the advice itself. */
 export interface AdvisedProgram {
@@ -54,7 +54,7 @@ function changesTable({ tried, untried, together }: Advice, source: string): Tab
       ]),
       ...untried.map(({ name, share, reason }) => [
         ...[name, percents(share), null, null, null, null],
-        `not tried: ${reason}`,
+        reasonText(reason),
       ]),
     ],
   }

@@ -6,7 +6,15 @@ import {
   leastShare,
   type PossibleChange,
 } from './changes.js'
-import { type ComparisonBounds, comparedRuns, type Finding, findingOf, type Gain } from './gain.js'
+import {
+  type ComparisonBounds,
+  comparedRuns,
+  type Finding,
+  findingOf,
+  type Gain,
+  isComplete,
+  type RunPair,
+} from './gain.js'
 
 /** A change with what pairs of runs showed. */
 export interface TriedChange extends PossibleChange {
@@ -20,6 +28,8 @@ export interface Advice {
   readonly untried: readonly ImpossibleChange[]
   /** All changes that gained, in one command; null unless there are several. */
   readonly together: TriedChange['gain'] | null
+  /** Why those that gained alone were not compared together; null if they were, or there were too few. */
+  readonly notTogether: string | null
   /** The changes that belong in the command; empty if it should stay as it is. */
   readonly advised: readonly ChangeName[]
   /** One sentence on which a person can act. */
@@ -38,6 +48,7 @@ export interface Obstacle {
 }
 
 export const timeIsOver: Obstacle = { obstacle: 'the time was over', needsTime: true }
+const didNotEnd: Obstacle = { obstacle: 'a run did not end', needsTime: false }
 const endedEarly: Obstacle = { obstacle: 'the runs were ended before', needsTime: true }
 
 /** The runs of a program, for which `advise` has a budget. */
@@ -46,43 +57,118 @@ export interface ProgramRuns {
   run(changes: readonly ChangeName[]): Promise<number>
   /** Prepares a change, given how many others follow; returns what it changes in fact, or why it cannot be tried. */
   prepare(name: ChangeName, othersToFollow: number): Promise<PreparedChange>
-  /** Returns the bounds of a comparison, given how many others follow. */
-  boundsOf(name: string, othersToFollow: number): ComparisonBounds
+  /** Returns the bounds of a comparison, given how many others follow and how many pairs it has. */
+  boundsOf(name: string, othersToFollow: number, pairs: number): ComparisonBounds
   /** Returns whether an error only ends the runs early, so that what is known so far is told. */
   isEarlyEnd(error: unknown): boolean
+  /** Returns whether an error means that a run with a change was ended because it took too long. */
+  isOverdue(error: unknown): boolean
 }
 
 /**
  * Tries every possible change alone, then those that gained together, each in pairs of runs beside the program as it is
- * started today.
+ * started today. Time that some changes leave goes to those that are still undecided.
  */
 export async function advised({ possible, impossible }: Changes, runs: ProgramRuns): Promise<Advice> {
-  const tried: TriedChange[] = []
+  const trials: Trial[] = []
   const untried = [...impossible]
+  let isEnded = false
   for (const [i, change] of possible.entries()) {
-    const others = possible.slice(i + 1)
-    const prepared = await preparedBy(change.name, runs, others.length)
+    const others = possible.length - i - 1
+    const prepared: PreparedChange = isEnded ? endedEarly : await preparedBy(change.name, runs, others)
     if ('obstacle' in prepared) {
       untried.push(untriedBy(change, prepared))
-      if (prepared !== endedEarly) continue
+      isEnded ||= prepared === endedEarly
     } else {
-      const { gain, isEnded } = await gainBy([change.name], runs, others.length)
-      if (gain !== null) tried.push({ ...change, ...prepared, gain, finding: findingOf(gain) })
-      else untried.push(untriedBy(change, isEnded ? endedEarly : timeIsOver))
-      if (!isEnded) continue
+      const trial = new Trial({ ...change, ...prepared }, [change.name])
+      trials.push(trial)
+      await trial.continue(runs, others)
+      isEnded = trial.obstacle === endedEarly
     }
-    return concluded(tried, [...untried, ...others.map((other) => untriedBy(other, endedEarly))], null)
   }
-  const gained = tried.filter(({ finding }) => finding === 'faster').map(({ name }) => name)
-  const together = gained.length < 2 ? null : (await gainBy(gained, runs, 0)).gain
-  return concluded(tried, untried, together)
+  if (!isEnded) isEnded = await continueOpen(trials, runs)
+  const tried: TriedChange[] = []
+  for (const { change, gain, obstacle } of trials)
+    if (gain === null || obstacle === didNotEnd) untried.push(untriedBy(change, obstacle ?? timeIsOver))
+    else tried.push({ ...change, gain, finding: findingOf(gain) })
+  const gained = tried.filter(({ finding }) => finding === 'faster')
+  if (gained.length < 2) return concluded(tried, untried, null, null)
+  if (isEnded) return concluded(tried, untried, null, endedEarly)
+  const together = new Trial(
+    gained[0],
+    gained.map(({ name }) => name),
+  )
+  await together.continue(runs, 0)
+  const { gain, obstacle } = together
+  if (gain === null || obstacle === didNotEnd) return concluded(tried, untried, null, obstacle ?? timeIsOver)
+  return concluded(tried, untried, gain, null)
+}
+
+/** Pairs of runs without and with changes. */
+class Trial {
+  readonly change: PossibleChange
+  readonly #names: readonly ChangeName[]
+  readonly #pairs: RunPair[] = []
+  gain: Gain | null = null
+  /** Set when the pairs cannot continue. */
+  obstacle: Obstacle | null = null
+  /** Whether further time could decide it. Does not depend on its gain between looks. */
+  isOpen = true
+
+  constructor(change: PossibleChange, names: readonly ChangeName[]) {
+    this.change = change
+    this.#names = names
+  }
+
+  /** Runs pairs until they are decided or their time is over, given how many others need time. */
+  async continue(runs: ProgramRuns, othersToFollow: number): Promise<void> {
+    const bounds = runs.boundsOf(this.#names.join(' and '), othersToFollow, this.#pairs.length)
+    const onPair = (known: Gain) => {
+      this.gain = known
+      bounds.onPair?.(known)
+    }
+    const run = (isChanged: boolean) => runs.run(isChanged ? this.#names : [])
+    try {
+      this.gain = await comparedRuns(run, { ...bounds, onPair }, this.#pairs)
+      this.isOpen = this.gain !== null && !isComplete(this.gain, bounds.mostPairs)
+    } catch (error) {
+      this.obstacle = obstacleOf(error, runs)
+      this.isOpen = false
+    }
+  }
+}
+
+/**
+ * Gives the rest of the time to trials that ended without a decision. They share it again when one is decided. Returns
+ * whether the runs were ended early.
+ */
+async function continueOpen(trials: readonly Trial[], runs: ProgramRuns): Promise<boolean> {
+  for (;;) {
+    const open = trials.filter(({ isOpen }) => isOpen)
+    // Only trials that are complete are judged here; a judgement of an open one would be a further look.
+    const complete = trials.filter(({ isOpen, obstacle }) => !isOpen && obstacle === null)
+    const gained = complete.filter(({ gain }) => gain !== null && findingOf(gain) === 'faster')
+    const toFollow = gained.length < 2 ? 0 : 1
+    for (const [i, trial] of open.entries()) {
+      await trial.continue(runs, open.length - i - 1 + toFollow)
+      if (trial.obstacle === endedEarly) return true
+    }
+    if (open.every(({ isOpen }) => isOpen)) return false
+  }
+}
+
+/** Returns why runs cannot continue after an error. @throws the error if it ends the command */
+function obstacleOf(error: unknown, runs: ProgramRuns): Obstacle {
+  if (runs.isEarlyEnd(error)) return endedEarly
+  if (runs.isOverdue(error)) return didNotEnd
+  throw error
 }
 
 function untriedBy({ name, share }: PossibleChange, { obstacle, needsTime }: Obstacle): ImpossibleChange {
   return { name, share, reason: obstacle, needsTime }
 }
 
-/** Prepares a change; an early end of the runs is an obstacle, too. */
+/** Prepares a change; runs that end early, or do not end, are obstacles, too. */
 async function preparedBy(
   name: ChangeName,
   runs: ProgramRuns,
@@ -91,29 +177,7 @@ async function preparedBy(
   try {
     return await runs.prepare(name, othersToFollow)
   } catch (error) {
-    if (!runs.isEarlyEnd(error)) throw error
-    return endedEarly
-  }
-}
-
-/** Compares the program with and without changes; the gain is null if the runs end before there is a pair. */
-async function gainBy(
-  names: readonly ChangeName[],
-  runs: ProgramRuns,
-  othersToFollow: number,
-): Promise<{ readonly gain: Gain | null; readonly isEnded: boolean }> {
-  const bounds = runs.boundsOf(names.join(' and '), othersToFollow)
-  let gain: Gain | null = null
-  const onPair = (known: Gain) => {
-    gain = known
-    bounds.onPair?.(known)
-  }
-  try {
-    gain = await comparedRuns((isChanged) => runs.run(isChanged ? names : []), { ...bounds, onPair })
-    return { gain, isEnded: false }
-  } catch (error) {
-    if (!runs.isEarlyEnd(error)) throw error
-    return { gain, isEnded: true }
+    return obstacleOf(error, runs)
   }
 }
 
@@ -122,6 +186,7 @@ function concluded(
   tried: readonly TriedChange[],
   untried: readonly ImpossibleChange[],
   together: Gain | null,
+  obstacle: Obstacle | null,
 ): Advice {
   const gained = tried.filter(({ finding }) => finding === 'faster')
   const best = gained.toSorted((a, b) => b.gain.ratio - a.gain.ratio)[0] as TriedChange | undefined
@@ -132,7 +197,8 @@ function concluded(
     together.ratio >= best.gain.ratio
   const advised = pays ? gained.map(({ name }) => name) : best === undefined ? [] : [best.name]
   const gain = pays ? together : (best?.gain ?? null)
-  return { tried, untried, together, advised, verdict: verdictOf(tried, untried, advised, gain) }
+  const verdict = verdictOf(tried, untried, advised, gain)
+  return { tried, untried, together, notTogether: obstacle?.obstacle ?? null, advised, verdict }
 }
 
 function verdictOf(
@@ -153,7 +219,12 @@ function verdictOf(
   if (open.length > 0)
     return `The runs do not say yet whether this pays: ${open.join('; ')}. More pairs (--minutes, --pairs) or a quieter machine would.`
   if (tried.length > 0) {
-    const texts = tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`)
+    const texts = [
+      ...tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`),
+      ...untried
+        .filter(({ reason }) => reason === didNotEnd.obstacle)
+        .map(({ name, reason }) => `${name}, ${reason}`),
+    ]
     return `Nothing to gain here: ${texts.join('; ')}.`
   }
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
@@ -169,9 +240,14 @@ export function gainText({ interval, pairs, ratio }: Gain): string {
   return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${few}`
 }
 
-/** Prints `not tried: the time was over (it can touch at most 12% of the time)`. */
+/** Prints `not tried: the time was over (it can touch at most 12% of the time)`, or `a run did not end`. */
 export function untriedText({ needsTime, reason, share }: Omit<ImpossibleChange, 'name'>): string {
-  return `not tried: ${reason}${needsTime ? ` (it can touch at most ${percentText(share)} of the time)` : ''}`
+  return `${reasonText(reason)}${needsTime ? ` (it can touch at most ${percentText(share)} of the time)` : ''}`
+}
+
+/** Prints `not tried: the time was over`, or `a run did not end`. */
+export function reasonText(reason: string): string {
+  return reason === didNotEnd.obstacle ? reason : `not tried: ${reason}`
 }
 
 function capitalized(text: string): string {

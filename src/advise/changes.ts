@@ -68,7 +68,7 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
       what: plansText(levers),
     },
     levers.neighborhood === 0 && levers.sparseAlltoall === 0
-      ? 'the program calls no neighborhood collective, and MPI sends none of the empty blocks of MPI_Alltoallv that plans would save; rankweave record -o graph.txt -- COMMAND prints a study of what a neighborhood collective would bring'
+      ? 'the program calls no neighborhood collective, and no MPI_Alltoallv with mostly empty messages; rankweave record -o graph.txt -- COMMAND prints a study of what a neighborhood collective would bring'
       : null,
   )
   consider(

@@ -83,18 +83,21 @@ export interface ComparisonBounds {
  * Compares a program with and without a change by runs in pairs, which take turns in who is first. Returns null if
  * there is no time for a pair.
  *
+ * A comparison that ran out of time continues if it is called again with the same pairs. Until it does so or is given
+ * up, nobody may judge its gain: only the end of all time is a look.
+ *
  * @param run Runs the program and returns its time in seconds.
+ * @param pairs the pairs so far, to which the comparison adds
  */
 export async function comparedRuns(
   run: (isChanged: boolean) => Promise<number>,
   { mostPairs, hasTime, isOver = () => false, onPair }: ComparisonBounds,
+  pairs: RunPair[] = [],
 ): Promise<Gain | null> {
-  const pairs: RunPair[] = []
-  const looks = looksOf(mostPairs)
   // The end of the time is one more look.
-  const mostOutside = 0.05 / (looks.length + 1)
-  let gain: Gain | null = null
-  while (hasTime()) {
+  const mostOutside = 0.05 / (looksOf(mostPairs).length + 1)
+  let gain = pairs.length === 0 ? null : gainOf(pairs, mostOutside)
+  while (!isComplete(gain, mostPairs) && hasTime()) {
     const changedFirst = pairs.length % 2 === 1
     const first = await run(changedFirst)
     if (isOver()) break
@@ -103,7 +106,12 @@ export async function comparedRuns(
     pairs.push({ today, changed })
     gain = gainOf(pairs, mostOutside)
     onPair?.(gain)
-    if (pairs.length === mostPairs || (looks.includes(pairs.length) && isDecided(gain))) break
   }
   return gain
+}
+
+/** Returns whether a comparison has all its pairs, or was decided by a look at this number of pairs. */
+export function isComplete(gain: Gain | null, mostPairs: number): boolean {
+  if (gain === null) return false
+  return gain.pairs >= mostPairs || (looksOf(mostPairs).includes(gain.pairs) && isDecided(gain))
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { type Advice, advised, gainText, timeIsOver, untriedText } from '../../advise/advice.js'
+import { type Advice, advised, gainText, reasonText, untriedText } from '../../advise/advice.js'
 import { adviceDocument } from '../../advise/advice-document.js'
 import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
@@ -28,8 +28,10 @@ Changes that are tried:
 
 A pair ends in a ratio of times from the end of MPI_Init to the start of MPI_Finalize. After 11, 16, 23, 33 and 41 pairs the
 95% interval of the median ratio is looked at; runs end when it is narrower than 4%, or wholly above or below 1.03. A run
-begins only if it should end in time by those before; one in progress may exceed the time. Ctrl-C tells what is known so far. The program's output is shown once. With
---compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST OTHER, such as diff -q.
+begins only if it should end in time by those before; one in progress may exceed the time. A run with a change is ended
+after five times the longest run without one, at least 60 s more. Ctrl-C tells what is known so far. The program's output
+is shown once. With --compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST
+OTHER, such as diff -q.
 
 Exit codes: 0 with any verdict, 2 for bad input and other results, 3 for a program that fails, 130 after Ctrl-C.
 
@@ -91,10 +93,9 @@ export const adviseCommand: AddCommand = (command, act) => {
 }
 
 /** Returns a row of the changes that gained alone, if there are several. */
-function togetherRow({ together, tried }: Advice): readonly (readonly [string, string])[] {
+function togetherRow({ notTogether, together }: Advice): readonly (readonly [string, string])[] {
   if (together !== null) return [['together', gainText(together)]]
-  const gained = tried.filter(({ finding }) => finding === 'faster')
-  return gained.length < 2 ? [] : [['together', `not tried: ${timeIsOver.obstacle}`]]
+  return notTogether === null ? [] : [['together', reasonText(notTogether)]]
 }
 
 /** Runs of fewer seconds vary much by how processes are scheduled. */

@@ -15,7 +15,7 @@ import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { withVariables } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
-import { Interrupted, WorldFailure } from './world-failure.js'
+import { Interrupted, Overdue, WorldFailure } from './world-failure.js'
 
 /** The libraries that are preloaded into the processes of a program, and the conditions of its run. */
 interface Preloading {
@@ -29,6 +29,8 @@ interface Preloading {
   prepare?(): void
   /** Where the program's standard output goes: to that of this process, to its standard error, nowhere, or to a file. */
   readonly output: 'inherit' | 'stderr' | 'ignore' | number
+  /** Milliseconds from the start of the launcher after which the processes are ended. Default: there is no limit. */
+  readonly limitMs?: number
   /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
   ifItFails(): string
 }
@@ -37,11 +39,12 @@ interface Preloading {
  * Runs an MPI program with libraries preloaded to its end. A signal to end this process goes to the launcher, which
  * ends the processes.
  *
- * @throws ERR_SHIM, as a `WorldFailure`, if the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
+ * @throws ERR_SHIM, as a `WorldFailure`, if the program fails, and as an `Overdue` after the limit; ERR_ABORTED, as an
+ *   `Interrupted`, after a signal
  */
 export async function runPreloaded(
   command: readonly string[],
-  { libraries, variables, input, prepare, output, ifItFails }: Preloading,
+  { libraries, variables, input, prepare, output, limitMs, ifItFails }: Preloading,
 ): Promise<void> {
   const words = withVariables(command, { LD_PRELOAD: preloadList(libraries), ...variables })
   let launcher: ChildProcess | undefined
@@ -53,7 +56,8 @@ export async function runPreloaded(
     if (heard.length > 0) return
     const stdio: StdioOptions = [input ?? 'inherit', output === 'stderr' ? 2 : output, 'inherit']
     launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
-    await hasEnded(launcher, words[0], ifItFails)
+    const ended = hasEnded(launcher, words[0], ifItFails)
+    await (limitMs === undefined ? ended : withinLimit(launcher, words[0], ended, limitMs))
   }
   await untilSignal(command[0], ifItFails, work, (signal) => signalGroup(launcher, signal))
 }
@@ -203,6 +207,34 @@ function signalGroup(launcher: ChildProcess | undefined, signal: NodeJS.Signals)
   } catch {
     // The processes have just ended.
   }
+}
+
+/** The time in which a launcher that was asked to end may end its processes. */
+const endingMs = 10_000
+
+/** Ends the processes after a limit. @throws ERR_SHIM, as an `Overdue`, if it has passed */
+async function withinLimit(
+  launcher: ChildProcess,
+  name: string,
+  ended: Promise<void>,
+  limitMs: number,
+): Promise<void> {
+  let isOverdue = false
+  let timer = setTimeout(() => {
+    isOverdue = true
+    signalGroup(launcher, 'SIGTERM')
+    timer = setTimeout(() => signalGroup(launcher, 'SIGKILL'), endingMs)
+  }, limitMs)
+  try {
+    await ended
+  } catch (error) {
+    if (!isOverdue) throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  if (!isOverdue) return
+  const message = `${name} was ended because it had not ended after ${Math.round(limitMs / 1000)} s`
+  throw new Overdue(message, { cause: new RankweaveError('ERR_SHIM', message) })
 }
 
 /** @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0 */

@@ -25,7 +25,7 @@ import { shellWord } from '../../text/printable.js'
 import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { runPreloaded, untilSignal } from './preloaded-run.js'
-import { Interrupted } from './world-failure.js'
+import { Interrupted, Overdue } from './world-failure.js'
 
 /** A program to be tried, and the ways to try it. */
 export interface Trial {
@@ -64,6 +64,8 @@ export class TriedProgram {
   #runs = 0
   /** The milliseconds of runs that have ended, from the start of the launcher, and their number. */
   #finished = { ms: 0, runs: 0 }
+  /** The milliseconds of the longest run without a change. */
+  #longestMs = 0
   #ended: Interrupted | null = null
 
   /** @throws ERR_SHIM for a command of another launcher, or one that compares outputs and does not start */
@@ -135,9 +137,9 @@ export class TriedProgram {
         if (!hasTime()) return timeIsOver
         return await this.#prepare(name, lastOf(othersToFollow))
       },
-      boundsOf: (name, othersToFollow) => {
+      boundsOf: (name, othersToFollow, pairsBefore) => {
         const [before, lastMs] = [this.#finished, lastOf(othersToFollow)]
-        let pairs = 0
+        let pairs = pairsBefore
         return {
           mostPairs,
           // The first pair may take the time of changes that follow: many changes without a pair say nothing.
@@ -153,6 +155,7 @@ export class TriedProgram {
         if (error instanceof Interrupted) this.#ended = error
         return error instanceof Interrupted
       },
+      isOverdue: (error) => error instanceof Overdue,
     }
   }
 
@@ -227,7 +230,8 @@ export class TriedProgram {
     do {
       this.#trial.step(`trying algorithms of collectives, run ${runs + 1}`)
       const variables = { RANKWEAVE_SHIM: `online:${calls}` }
-      await this.#run(command, { libraries: [join(folder, plansName)], variables })
+      const libraries = [join(folder, plansName)]
+      await this.#run(command, { libraries, variables, limitMs: limitOf(this.#longestMs) })
       runs++
     } while (runs < mostLearningRuns && performance.now() + this.#runMs() <= enoughMs)
     return learnedSettings([...readCallFolder(calls).runs.values()])
@@ -240,6 +244,7 @@ export class TriedProgram {
     await this.#run(this.#command(changes, folder), {
       libraries: [this.#profiler, ...(isPreloaded ? [join(folder, plansName)] : [])],
       variables: { RANKWEAVE_PROFILE: `time:${file}`, ...shimWords(changes, folder) },
+      ...(changes.length === 0 ? {} : { limitMs: limitOf(this.#longestMs) }),
     })
     return readSeconds(contentsOf(file), file)
   }
@@ -247,7 +252,7 @@ export class TriedProgram {
   /** Runs the program; only the output of the first run is shown, unless outputs are compared. */
   async #run(
     command: readonly string[],
-    how: Pick<Parameters<typeof runPreloaded>[1], 'libraries' | 'prepare' | 'variables'>,
+    how: Pick<Parameters<typeof runPreloaded>[1], 'libraries' | 'limitMs' | 'prepare' | 'variables'>,
   ): Promise<void> {
     const { compare, folder, output } = this.#trial
     const isFirst = this.#runs++ === 0
@@ -268,7 +273,9 @@ export class TriedProgram {
         ...{ prepare, output: into, ifItFails },
       })
       const { ms, runs } = this.#finished
-      this.#finished = { ms: ms + performance.now() - begunMs, runs: runs + 1 }
+      const ownMs = performance.now() - begunMs
+      this.#finished = { ms: ms + ownMs, runs: runs + 1 }
+      if (how.limitMs === undefined) this.#longestMs = Math.max(this.#longestMs, ownMs)
     } finally {
       for (const opened of [input, file]) if (opened !== null) closeSync(opened)
     }
@@ -285,6 +292,11 @@ export class TriedProgram {
   get #profiler(): string {
     return join(this.#trial.folder, 'librankweave_profile.so')
   }
+}
+
+/** Returns the milliseconds after which a run with a change is ended, by the longest run without one. */
+function limitOf(longestMs: number): number {
+  return Math.max(5 * longestMs, longestMs + 60_000)
 }
 
 /** Returns the variable that tells the library of plans its task; it needs none for neighborhood plans alone. */

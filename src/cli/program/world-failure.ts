@@ -45,6 +45,9 @@ export class Interrupted extends Error {
   }
 }
 
+/** The error of a run that was ended because it took longer than its limit. */
+export class Overdue extends WorldFailure {}
+
 /** The codes of errors before there is a world: bad input. */
 const notStarted = [
   ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'],

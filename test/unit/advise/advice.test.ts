@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { advised, type ProgramRuns, timeIsOver } from '../../../src/advise/advice.js'
+import { advised, type ProgramRuns, timeIsOver, untriedText } from '../../../src/advise/advice.js'
 import { type ChangeName, changeNames } from '../../../src/advise/changes.js'
 
 const possible = changeNames.map((name) => ({ name, share: 0.5, what: `by ${name}` }))
@@ -11,6 +11,7 @@ function runsOf(faster: readonly ChangeName[], others: Partial<ProgramRuns> = {}
     prepare: async () => ({}),
     boundsOf: () => ({ mostPairs: 11, hasTime: () => true }),
     isEarlyEnd: () => true,
+    isOverdue: () => false,
     ...others,
   }
 }
@@ -50,5 +51,81 @@ describe('an advice', () => {
         'collective settings, not tried: the time was over (it can touch at most 50% of the time). ' +
         'More pairs (--minutes, --pairs) or a quieter machine would.',
     )
+  })
+
+  /** Returns seconds that vary too much for a decision. */
+  function alternating() {
+    let run = 0
+    return () => (run++ % 2 === 0 ? 1 : 3)
+  }
+
+  /** Runs of which each takes one unit of time, and bounds that share the units that are left. */
+  function timedRuns(units: number, seconds: (changes: readonly ChangeName[]) => number) {
+    let run = 0
+    const names: string[] = []
+    const runs = runsOf([], {
+      run: async (changes) => {
+        run++
+        return seconds(changes)
+      },
+      boundsOf: (name, othersToFollow) => {
+        const last = run + (units - run) / (othersToFollow + 1)
+        names.push(name)
+        return { mostPairs: 41, hasTime: () => run + 2 <= last }
+      },
+    })
+    return { names, runs, used: () => run }
+  }
+
+  it('gives time that decided changes leave to one that is undecided, and judges it once', async () => {
+    const varying = alternating()
+    const { names, runs, used } = timedRuns(120, (changes) => (changes.includes('placement') ? varying() : 2))
+    const advice = await advised({ possible, impossible: [] }, runs)
+    expect(names).toEqual([...changeNames, 'placement'])
+    const pairs = advice.tried.map(({ gain }) => gain.pairs)
+    expect(pairs).toEqual([38, 11, 11])
+    expect(used()).toBe(120)
+    expect(advice.tried[0].finding).toBe('open')
+  })
+
+  it('leaves time to changes that gained for a comparison together', async () => {
+    const varying = alternating()
+    const { names, runs } = timedRuns(120, (changes) =>
+      changes.length > 1 ? 0.5 : changes.includes('placement') ? varying() : 2 - changes.length,
+    )
+    const advice = await advised({ possible, impossible: [] }, runs)
+    expect(names).toEqual([...changeNames, 'placement', 'neighborhood plans and collective settings'])
+    expect(advice.together?.ratio).toBe(4)
+    expect(advice.notTogether).toBeNull()
+  })
+
+  it('reports a run that did not end with a change, also if all that gained are tried together', async () => {
+    const overdue = new Error('overdue')
+    const failing = (fails: (changes: readonly ChangeName[]) => boolean) =>
+      runsOf(['neighborhood plans', 'collective settings'], {
+        run: async (changes) => {
+          if (fails(changes)) throw overdue
+          return changes.length === 0 || changes.includes('placement') ? 2 : 1
+        },
+        isEarlyEnd: () => false,
+        isOverdue: (error) => error === overdue,
+      })
+    const alone = await advised(
+      { possible, impossible: [] },
+      failing((changes) => changes.includes('placement')),
+    )
+    expect(alone.untried.map((change) => `${change.name}: ${untriedText(change)}`)).toEqual([
+      'placement: a run did not end',
+    ])
+    expect(alone.advised).toEqual(
+      ['neighborhood plans', 'collective settings'].slice(0, alone.advised.length),
+    )
+    const together = await advised(
+      { possible, impossible: [] },
+      failing((changes) => changes.length > 1),
+    )
+    expect(together.together).toBeNull()
+    expect(together.notTogether).toBe('a run did not end')
+    expect(together.advised).toHaveLength(1)
   })
 })

@@ -12,7 +12,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { advised } from '../../../../src/advise/advice.js'
+import { runPreloaded } from '../../../../src/cli/program/preloaded-run.js'
 import { TriedProgram } from '../../../../src/cli/program/tried-program.js'
+import { Overdue } from '../../../../src/cli/program/world-failure.js'
 import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
 import { cli } from '../run-cli.js'
 import { command, spawnCli } from '../spawn-cli.js'
@@ -151,6 +153,13 @@ describe('rankweave advise', () => {
     const other = await advise(launcherThat({ rest: 'echo result $placed' }), '--compare', 'cmp')
     expect(other).toMatchObject({ exitCode: 2 })
     expect(other.stderr).toContain('ERR_SHIM: --compare: expected equal results of two runs, got from cmp')
+  })
+
+  it('ends a run that exceeds its limit', async () => {
+    const launcher = launcherThat({ rest: 'while :; do sleep 0.05; done' })
+    const how = { libraries: [], variables: {}, output: 'ignore', limitMs: 1, ifItFails: () => '' } as const
+    // It rejects when the launcher has closed, which this one never does by itself.
+    await expect(runPreloaded([launcher, './program'], how)).rejects.toThrow(Overdue)
   })
 
   it('tells after Ctrl-C what is known so far', async () => {
