@@ -96,6 +96,19 @@ describeShim('the preloaded library', (shim) => {
     expect(execFileSync(program, { encoding: 'utf8' })).toBe('right\n')
   })
 
+  // MPICH has to be built with a process manager for this.
+  it.skipIf(isMpich)('leaves communicators to MPI that have processes without the library', async () => {
+    // Processes of another world share no memory with these.
+    const messages = { OMPI_MCA_btl: 'self,vader,tcp', OMPI_MCA_btl_tcp_if_include: 'lo' }
+    for (const mode of ['on', 'always', 'reproducible', 'repair']) {
+      const env = { ...messages, RANKWEAVE_SHIM: mode, RANKWEAVE_SHIM_PATIENCE: '0' }
+      expect(await shim.start(2, [shim.program('spawned')], env)).toMatchObject({
+        code: 0,
+        stdout: 'right\n',
+      })
+    }
+  })
+
   it('leaves programs of sessions without a world to MPI', async () => {
     const ended = await shim.start(isMpich ? 3 : 1, [shim.program('sessions')], { RANKWEAVE_SHIM: 'always' })
     expect(ended).toEqual({ code: 0, stdout: 'right\n', stderr: '' })

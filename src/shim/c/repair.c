@@ -125,7 +125,8 @@ static int read_topology(MPI_Comm comm, patient *p) {
   int code = PMPI_Topo_test(comm, &topology);
   if (code != MPI_SUCCESS || (topology != MPI_CART && topology != MPI_DIST_GRAPH)) return code;
   code = rw_lists_read(comm, &p->lists);
-  p->has_null = p->lists.is_grid ? 0 : -1;
+  /* Processes of another world may lack this library, so they would not agree. */
+  p->has_null = p->lists.is_grid || !rw_is_of_world(comm) ? 0 : -1;
   if (code != MPI_SUCCESS || !p->lists.is_grid) return code;
   size_t slots = (size_t)p->lists.in_count + 1;
   p->source = malloc(ARRAYS * slots * sizeof *p->source);

@@ -22,7 +22,7 @@ enum { MEMORY = 1 << 20, SHORT = 1 << 14 };
 
 /* A communicator that reduces. */
 typedef struct {
-  int rank, ranks, is_inter;
+  int rank, ranks, is_inter, is_of_world;
   char *memory;
   size_t bytes;
   int *sent, *sent_at, *received, *received_at; /* one block of memory */
@@ -72,6 +72,7 @@ static int attach(MPI_Comm comm, folder **made) {
   int code = f == NULL ? MPI_ERR_NO_MEM : PMPI_Comm_test_inter(comm, &f->is_inter);
   if (code == MPI_SUCCESS) code = PMPI_Comm_rank(comm, &f->rank);
   if (code == MPI_SUCCESS) code = PMPI_Comm_size(comm, &f->ranks);
+  if (code == MPI_SUCCESS) f->is_of_world = f->is_inter || rw_is_of_world(comm);
   if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(comm, key, f);
   if (code == MPI_SUCCESS) *made = f;
   else if (f != NULL) destroy(f);
@@ -225,6 +226,7 @@ static int perform(work *w) {
 static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f) {
   int64_t all = 0, most = 0;
   if (f->is_inter) return RW_TWO_GROUPS;
+  if (!f->is_of_world) return RW_OTHER_WORLD;
   if (f->ranks == 1) return RW_EXACT;
   int is_scattered = c->function == RW_TUNE_REDUCE_SCATTER || c->function == RW_TUNE_REDUCE_SCATTER_BLOCK;
   if (c->function == RW_TUNE_REDUCE_SCATTER && c->counts == NULL) return RW_REFUSED;

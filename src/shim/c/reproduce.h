@@ -32,6 +32,7 @@ void rw_reproduce_report(void);
   X(RW_BY_TREE, "by the fixed tree")                                           \
   X(RW_EXACT, "left to MPI: exact in any order")                               \
   X(RW_TWO_GROUPS, "left to MPI: a communicator of two groups")                \
+  X(RW_OTHER_WORLD, "left to MPI: a communicator with processes of another world") \
   X(RW_ODD_TYPE, "left to MPI: a datatype without extent, or with interleaved elements") \
   X(RW_MANY_ELEMENTS, "left to MPI: more than 2147483647 elements")            \
   X(RW_OWN_OPERATION, "left to MPI: an operation of the program, not waited for") \

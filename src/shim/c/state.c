@@ -172,7 +172,9 @@ static int read_lists(MPI_Comm comm, rw_state *state, int number) {
 
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   if (!has_world()) return MPI_SUCCESS;
-  int is_needed = comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
+  /* Processes of another world may lack this library, so they would not agree. */
+  int is_ours = rw_world_settings() == NULL || (comm != MPI_COMM_NULL && rw_is_of_world(comm));
+  int is_needed = is_ours && comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;
   int is_apart = sets_apart(comm);
