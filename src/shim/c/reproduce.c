@@ -223,7 +223,8 @@ static int perform(work *w) {
   return code;
 }
 
-static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f) {
+/* A started reduce-scatter has the blocks of all ranks in memory at once, and MPI counts their places in elements. */
+static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f, int form) {
   int64_t all = 0, most = 0;
   if (f->is_inter) return RW_TWO_GROUPS;
   if (!f->is_of_world) return RW_OTHER_WORLD;
@@ -237,7 +238,8 @@ static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f) {
     if (block > most) most = block;
   }
   if (all == 0 || (c->function == RW_TUNE_REDUCE && (c->root < 0 || c->root >= f->ranks))) return RW_REFUSED;
-  return all > INT_MAX ? RW_MANY_ELEMENTS : RW_BY_TREE;
+  int64_t placed = is_scattered && form == RW_STARTED ? most * f->ranks : 0;
+  return all > INT_MAX || placed > INT_MAX ? RW_MANY_ELEMENTS : RW_BY_TREE;
 }
 
 void rw_reproduce_count(int function, int form, rw_reproduce_outcome outcome) {
@@ -249,20 +251,20 @@ static int is_in_place(const rw_reduction *c, const folder *f) {
 }
 
 /* Returns what becomes of a call, alike on all ranks, unless there is a code. */
-static rw_reproduce_outcome examine(work *w, int *code) {
+static rw_reproduce_outcome examine(work *w, int form, int *code) {
   const rw_reduction *call = w->call;
   if (call->comm == MPI_COMM_NULL) return RW_REFUSED;
   rw_reproduce_outcome outcome = rw_leaves_operation(&w->leaves, call->op, call->type);
   if (outcome != RW_BY_TREE) return outcome;
   *code = find(call->comm, &w->with);
-  return *code == MPI_SUCCESS ? refuses(call, w->with) : RW_BY_TREE;
+  return *code == MPI_SUCCESS ? refuses(call, w->with, form) : RW_BY_TREE;
 }
 
 int rw_reproduce(const rw_reduction *call, int *code) {
   work w = {.call = call};
   MPI_Aint low, extent = 0, true_low, true_extent = 0;
   *code = MPI_SUCCESS;
-  rw_reproduce_outcome outcome = examine(&w, code);
+  rw_reproduce_outcome outcome = examine(&w, RW_CALLED, code);
   if (*code != MPI_SUCCESS) {
     *code = rw_raise(call->comm, *code);
     return 1;
@@ -295,7 +297,7 @@ int rw_reproduce_start(const rw_reduction *call, MPI_Request *request, int *code
   rw_started *started = NULL;
   int is_done = 0;
   *code = MPI_SUCCESS;
-  rw_reproduce_outcome outcome = examine(&w, code);
+  rw_reproduce_outcome outcome = examine(&w, RW_STARTED, code);
   if (*code == MPI_SUCCESS && outcome == RW_BY_TREE && call->op != MPI_SUM && call->op != MPI_PROD) outcome = RW_OWN_OPERATION;
   if (*code == MPI_SUCCESS && outcome == RW_BY_TREE && !rw_requests_work()) outcome = RW_NOT_ADVANCED;
   if (*code == MPI_SUCCESS) rw_reproduce_count(call->function, RW_STARTED, outcome);
