@@ -233,9 +233,10 @@ int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(
   patient *p;
   if (c.comm == MPI_COMM_NULL) return by_library(call);
   int code = find(c.comm, &p);
+  /* A call that MPI refuses must not wait for other ranks. */
+  if (code == MPI_SUCCESS && is_wrong(call, function, p)) return by_library(call);
   if (code == MPI_SUCCESS) code = agree_on_null(c.comm, p);
   if (code != MPI_SUCCESS) return rw_raise(c.comm, code);
-  if (is_wrong(call, function, p)) return by_library(call);
   if (p->has_null) {
     count(&started[function]);
     return start_and_wait(c, function);
@@ -257,17 +258,24 @@ int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *requ
   return rw_next.Ineighbor_alltoallv(VV_VALUES, request);
 }
 
+static int are_wrong(const rw_received *received, int blocks) {
+  if (blocks > 0 && (received->counts == NULL || received->places == NULL || received->types == NULL)) return 1;
+  for (int i = 0; i < blocks; i++)
+    if (received->counts[i] < 0 || received->types[i] == MPI_DATATYPE_NULL) return 1;
+  return 0;
+}
+
 int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received) {
   patient *p;
   if (comm == MPI_COMM_NULL) return RW_REPAIR_NOTHING;
   if (find(comm, &p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
+  if (are_wrong(received, p->lists.in_count)) return RW_REPAIR_NOTHING;
   if (function == RW_NEIGHBOR_ALLTOALLW && agree_on_null(comm, p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
   if (p->has_null > 0 && function == RW_NEIGHBOR_ALLTOALLW) {
     count(&started[function]);
     return RW_REPAIR_BY_START;
   }
-  int is_given = received->counts != NULL && received->places != NULL && received->types != NULL;
-  if (!must_exchange(p, function) || !is_given) return RW_REPAIR_NOTHING;
+  if (!must_exchange(p, function)) return RW_REPAIR_NOTHING;
   for (int i = 0; i < p->lists.in_count; i++) {
     p->counts[i] = received->counts[p->source[i]];
     p->addresses[i] = received->places[p->source[i]];

@@ -379,10 +379,11 @@ static int is_wrong(rw_blocks *blocks, int served, int ranks) {
 static int perform_agreed(sparse *s, rw_function function, call *c) {
   rw_plan *plan = &s->plans[c->served];
   double begin = 0;
+  /* A call that MPI refuses on this rank is not counted, so that calls of the same number remain those of all ranks. */
+  if (is_wrong(&c->from, c->served, s->ranks) || is_wrong(&c->to, c->served, s->ranks)) return leave(s, function, RW_WRONG, c);
   int agreed = agree(s, c->served), code;
   int is_timed = rw_pace_watches(plan), is_served = rw_pace_runs_plan(plan);
   plan->calls++;
-  if (is_wrong(&c->from, c->served, s->ranks) || is_wrong(&c->to, c->served, s->ranks)) return leave(s, function, RW_WRONG, c);
   if (is_timed && plan->phase != RW_PHASE_TRIAL) s->watched[c->served] += count_data(&c->from, s->ranks);
   if (is_timed) begin = PMPI_Wtime();
   if (is_served) {

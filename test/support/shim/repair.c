@@ -1,6 +1,7 @@
 /*
  * Runs a form of neighborhood collectives where MPI libraries have defects: `grid` wraps over one or two processes,
- * `graph` has MPI_PROC_NULL between its neighbors. Any even number of ranks.
+ * `graph` has MPI_PROC_NULL between its neighbors. One rank makes a call before that MPI refuses. Any even number of
+ * ranks.
  */
 #include "cases.h"
 
@@ -54,9 +55,19 @@ static void call(int form, const int *from, int *to, MPI_Comm comm) {
 /* The slot of the sender whose block arrives in a slot: that to the other side. */
 static int sent(int slot) { return is_grid ? slot ^ 1 : GRAPH_SLOTS - 1 - slot; }
 
+/* One rank alone makes a call that MPI refuses. Returns whether there was no error. */
+static int is_accepted(MPI_Comm comm) {
+  int from[1], to[SLOTS];
+  if (rank > 0) return 0;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int code = MPI_Neighbor_allgather(from, -1, MPI_INT, to, 1, MPI_INT, comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  return code == MPI_SUCCESS;
+}
+
 int repair(int words, char **word) {
   MPI_Comm made, comm;
-  int wrong = 0;
+  int wrong;
   if (words != 3) return 1;
   int form = atoi(word[2]);
   is_grid = strcmp(word[1], "grid") == 0;
@@ -64,6 +75,8 @@ int repair(int words, char **word) {
   else make_graph(&made);
   MPI_Comm_dup(made, &comm);
   MPI_Comm_free(&made);
+  wrong = is_accepted(comm);
+  MPI_Barrier(MPI_COMM_WORLD);
   for (int round = 0; round < 2; round++) {
     int from[SLOTS], to[SLOTS];
     for (int i = 0; i < SLOTS; i++) {

@@ -1,7 +1,7 @@
 /*
  * All-to-alls whose counts change from call to call and are mostly zero, compared with what every rank knows of all.
- * Arguments: the counts (mixed, sparse, dense, self for MPI_COMM_SELF), the form (mixed, v, w, Iv, place), a seed, the calls, and
- * `threads` for two threads with a communicator each.
+ * Arguments: the counts (mixed, sparse, dense; self for MPI_COMM_SELF; refused for a call of one rank that MPI refuses, before
+ * sparse ones), the form (mixed, v, w, Iv, place), a seed, the calls, and `threads` for two threads with a communicator each.
  */
 #include "cases.h"
 
@@ -130,6 +130,17 @@ static void *run(void *given) {
   return NULL;
 }
 
+/* One rank alone makes a call that MPI refuses. Returns whether there was no error. */
+static int is_accepted(MPI_Comm comm) {
+  const int counts[RANKS] = {-1}, places[RANKS] = {0};
+  int from[1], to[1];
+  if (rank > 0) return 0;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int code = MPI_Alltoallv(from, counts, places, MPI_INT, to, counts, places, MPI_INT, comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  return code == MPI_SUCCESS;
+}
+
 int sparse(int words, char **word) {
   int is_threaded = words > 5, wrong = 0, is_self = strcmp(word[1], "self") == 0;
   job jobs[2];
@@ -143,6 +154,7 @@ int sparse(int words, char **word) {
     if (i > 0) MPI_Comm_dup(MPI_COMM_WORLD, &jobs[i].comms[0]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &jobs[i].comms[1]);
   }
+  if (strcmp(word[1], "refused") == 0) wrong += is_accepted(MPI_COMM_WORLD);
   if (is_threaded) {
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, run, &jobs[i]);
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
