@@ -34,7 +34,7 @@ const mostBytes = 2 ** 26
 export function takeLibrary(key: string, target: string): boolean {
   try {
     const folder = keptFolder()
-    const name = readdirSync(folder).find((one) => one.startsWith(`${key}-`))
+    const name = readdirSync(folder).find((one) => one.startsWith(`${key}-`) && one.endsWith('.so'))
     if (name === undefined) return false
     const bytes = readOwn(join(folder, name))
     if (name !== nameOf(key, bytes)) {

@@ -101,6 +101,16 @@ describe('rankweave shim', () => {
       expect(await compile(mpicc)).toBe(12)
     })
 
+    it('beside what another command is writing', () => {
+      const library = join(folder(), 'written')
+      writeFileSync(library, 'library')
+      keepLibrary('other', library)
+      const draft = join(kept(), 'key-0.so.draft')
+      writeFileSync(draft, 'lib', { mode: 0o600 })
+      expect(takeLibrary('key', join(folder(), 'copy'))).toBe(false)
+      expect(readFileSync(draft, 'utf8')).toBe('lib')
+    })
+
     it('in at most 16 files, of which the least recently used go first', () => {
       const library = join(folder(), 'library')
       writeFileSync(library, 'library')
