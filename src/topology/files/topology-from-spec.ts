@@ -54,7 +54,8 @@ const generated = new Map<string, WeakRef<ProcessTopology>>()
 const mostGenerated = 8
 
 function generatedOnce(spec: TopologySpec, build: () => ProcessTopology): ProcessTopology {
-  const key = JSON.stringify(spec, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+  const key = keyOf(spec)
+  if (key === null) return build()
   const known = generated.get(key)?.deref()
   if (known !== undefined) return known
   const made = build()
@@ -63,6 +64,15 @@ function generatedOnce(spec: TopologySpec, build: () => ProcessTopology): Proces
   generated.set(key, new WeakRef(made))
   if (generated.size > mostGenerated) generated.delete([...generated.keys()][0])
   return made
+}
+
+/** Returns null for what has no JSON, which the generator refuses. */
+function keyOf(spec: TopologySpec): string | null {
+  try {
+    return JSON.stringify(spec, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+  } catch {
+    return null
+  }
 }
 
 type Builder<S> = (spec: S, options: FileOptions) => ProcessTopology

@@ -209,6 +209,13 @@ describe('buildTopology', () => {
     expect(buildTopology({ ...graph, weight: null }, read(files)).outWeight).toBeNull()
   })
 
+  test('a value without JSON is refused by the generator', () => {
+    const density = { valueOf: () => 0.5 }
+    Object.assign(density, { density })
+    const cyclic = { kind: 'er', ranks: 64, density } as unknown as TopologySpec
+    expect(thrown(() => buildTopology(cyclic)).code).toBe('ERR_TOPOLOGY')
+  })
+
   test('ranks of a process share a generated graph, but no graph of a file', () => {
     const graph = buildTopology('er:64:d=0.1')
     expect(buildTopology('er:64:d=0.1:seed=1')).toBe(graph)
