@@ -140,8 +140,8 @@ export function createWith<C, H>(
   if (creation.isWhole) refuseSimulation(creation.name, groupingOf(strategy)?.engine)
   const { callSites } = state.runtime
   const site = callSites === undefined ? undefined : new CallSite()
-  const refused = ({ code, message, details }: RankweaveError) =>
-    new RankweaveError(code, `${creation.name}: ${message}${calledAt(callSites, site)}`, { details })
+  const refused = ({ code, message, details, cause }: RankweaveError) =>
+    new RankweaveError(code, `${creation.name}: ${message}${calledAt(callSites, site)}`, { details, cause })
   const call: CollectiveCall<C, H | null> = {
     signature: {
       name: creation.name,
