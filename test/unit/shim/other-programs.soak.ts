@@ -21,7 +21,8 @@ for (const [name, missing] of Object.entries(reasons))
 /** The starts by plan of a program that prints the same without the library. */
 async function startsByPlan(shim: Shim, ranks: number, command: readonly string[]): Promise<number> {
   const without = await shim.start(ranks, command, {}, [])
-  expect(without).toMatchObject({ code: 0, stderr: '' })
+  // DOLFINx compiles its forms in its first run on a machine, and reports that on standard error.
+  expect(without).toMatchObject({ code: 0 })
   const ended = await shim.start(ranks, command, { RANKWEAVE_SHIM: 'report' })
   expect(ended).toMatchObject({ code: 0, stdout: without.stdout })
   const starts = reportedCalls(ended.stderr).filter(({ name }) => name === 'MPI_Ineighbor_alltoallv')

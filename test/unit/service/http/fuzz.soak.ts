@@ -56,7 +56,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
   }
   const request = httpRequests(5, known)
   const seen = new Set<string>()
-  const statuses = [200, 201, 202, 204, 400, 403, 404, 413, 414, 415, 503]
+  const statuses = [200, 201, 202, 204, 400, 403, 404, 409, 413, 414, 415, 503]
   const count = demanded(100_000, 0)
   for (let n = 0; n < count; n++) {
     const asked = request()
@@ -90,7 +90,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
     'ERR_NOT_FOUND',
     'ERR_ORIGIN',
     'ERR_STRATEGY',
-    'ERR_SPEC',
+    'ERR_CANCELLED',
     'ERR_BUSY',
   ])
     expect([...seen]).toContain(code)
