@@ -12,7 +12,7 @@ import {
   smallWorldTopology,
 } from '../generate/random-graphs.js'
 import { mooreTopology, stencilOffsets, stencilSize, stencilTopology } from '../generate/stencil.js'
-import { checkTopologySize } from '../limits.js'
+import { checkTopologySize, topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseCsv } from './csv.js'
 import { parseEdgeList } from './edge-list.js'
@@ -47,7 +47,7 @@ export function buildTopology(specOrText: TopologySpec | string, options: FileOp
 }
 
 /**
- * The graphs that this thread generated last, by their specifications as JSON, which tells `64` from `'64'` where
+ * The graphs that this thread generated last, by limits and specifications as JSON, which tells `64` from `'64'` where
  * `formatTopologySpec` does not.
  */
 const generated = new Map<string, WeakRef<ProcessTopology>>()
@@ -66,10 +66,14 @@ function generatedOnce(spec: TopologySpec, build: () => ProcessTopology): Proces
   return made
 }
 
-/** Returns null for what has no JSON, which the generator refuses. */
+/**
+ * Returns a key with the limits of now, which a generator checks again when they change; null for what has no JSON, which
+ * the generator refuses.
+ */
 function keyOf(spec: TopologySpec): string | null {
   try {
-    return JSON.stringify(spec, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+    const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)
+    return JSON.stringify([topologyLimits, spec], plain)
   } catch {
     return null
   }
