@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { argv, execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { pageNames } from '../test/support/page-blocks.js'
-import { folderOfPages, isShown, stepsOf } from './figures/console-blocks.js'
+import { asInstalled, folderOfPages, isShown, stepsOf } from './figures/console-blocks.js'
 import { docsFigures, pictures } from './figures/docs-figures.js'
 import { measuredFigures } from './figures/measured-figures.js'
 import { modelFigures } from './figures/model-figures.js'
@@ -43,7 +43,7 @@ function writeConsoleBlocks(): void {
         const words = [command, ...step.line.split(' ')]
         const { status, stdout, stderr } = spawnSync(execPath, words, { cwd: folder, encoding: 'utf8' })
         if (isShown(step, { exitCode: status, stdout, stderr })) continue
-        const [before, after] = [step.expected, `${stdout}${stderr}`].map(
+        const [before, after] = [step.expected, asInstalled(`${stdout}${stderr}`)].map(
           (text) => `$ rankweave ${step.line}\n${text}`,
         )
         writeFileSync(

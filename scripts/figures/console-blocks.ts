@@ -47,10 +47,15 @@ const measured = [
   new RegExp(`${time}(?=.*GFLOP/s)`, 'g'),
 ]
 
+/** Returns a printed text with the command as pages spell it; the command prints how it was started. */
+export function asInstalled(text: string): string {
+  return text.replace(/(?:npx rankweave|node \S+\/dist\/cli\/main\.js) /g, 'rankweave ')
+}
+
 /** A printed text with one word for each time that is measured; simulated times stay. */
 export function withoutMeasuredTimes(text: string): string {
   return measured
-    .reduce((all, each) => all.replace(each, 'TIME'), text)
+    .reduce((all, each) => all.replace(each, 'TIME'), asInstalled(text))
     .replace(/[\d.e-]+ GFLOP\/s, \d+%/g, 'RATE')
     .replace(
       /^ {2}(?:faster than|slower than|no difference seen from) (.*?) {2,}.*times as fast.*$/gm,
