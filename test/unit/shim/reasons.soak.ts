@@ -137,6 +137,8 @@ describeShim('the reasons for which a call is left to MPI', (shim) => {
     },
   )
 
+  if (shim.mpi.name !== 'Open MPI')
+    console.warn('reasons are counted with Open MPI only, which has all of them')
   it.skipIf(shim.mpi.name !== 'Open MPI')('are all tested', () => {
     expect(['by plan', 'sent directly', ...Object.keys(all)].sort()).toEqual([...ofReport].sort())
   })

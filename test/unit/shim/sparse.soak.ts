@@ -47,6 +47,7 @@ describeShim('all-to-alls whose counts are mostly zero', (shim) => {
     expect(ended).toEqual({ ...right(...cases), stderr: '' })
   })
 
+  if (isMpich) console.warn('no all-to-alls of MPICH are combined by node: they stay its own')
   it.skipIf(isMpich)('are combined by node where blocks go to another one', async () => {
     const env = { RANKWEAVE_SHIM: 'always,report', RANKWEAVE_SHIM_CORES: '2' }
     const ended = await shim.run(5, ['sparse sparse v 1 20'], env)
