@@ -120,6 +120,9 @@ static void threads(int calls) {
   pthread_t thread;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   work own = {MPI_COMM_WORLD, calls}, given = {other, calls};
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  expect(level == MPI_THREAD_MULTIPLE, "the level of thread support");
   pthread_create(&thread, NULL, in_thread, &given);
   in_thread(&own);
   pthread_join(thread, NULL);
