@@ -72,14 +72,15 @@ const waitMs = 5
  */
 export function withSource<T>(
   path: string,
-  read: (source: ByteSource) => T,
+  read: (source: ByteSource, isCompressed: boolean) => T,
   options: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
 ): T {
   requireOptions('reading a file', options)
   const { open = openSourceFile, onProgress } = options
   const source = open(path)
   try {
-    return read(expanded(onProgress === undefined ? source : followed(source, onProgress), path).source)
+    const whole = expanded(onProgress === undefined ? source : followed(source, onProgress), path)
+    return read(whole.source, whole.isCompressed)
   } finally {
     source.close()
   }

@@ -15,6 +15,9 @@ interface TextReaderOptions {
   readonly linesBefore?: number
 }
 
+/** The ends of the lines of a text, as its first line shows them. */
+export type LineEnds = 'LF' | 'CR LF' | 'CR'
+
 /** The bytes per read of the source. */
 const chunkBytes = 1 << 18
 /** The longest word, so that a word that begins in the buffer also ends there. */
@@ -57,8 +60,9 @@ export class TextReader {
   #line = 0
   readonly #linesBefore: number
   #sourceEnded = false
-  /** Whether lines end with carriage returns, which become line feeds as they are read. */
-  #endsWithReturns = false
+  /** Lines that end with carriage returns alone get line feeds as they are read. */
+  #lineEnds: LineEnds = 'LF'
+  #hasByteOrderMark = false
 
   constructor(source: string | Uint8Array | ByteSource, options: TextReaderOptions) {
     requireText('name of a source', options.file)
@@ -86,6 +90,16 @@ export class TextReader {
 
   get line(): number {
     return this.#linesBefore + Math.max(1, this.#line)
+  }
+
+  /** The ends of lines, once the first line has been read. */
+  get lineEnds(): LineEnds {
+    return this.#lineEnds
+  }
+
+  /** Whether the text begins with a byte-order mark, once the first line has been read. */
+  get hasByteOrderMark(): boolean {
+    return this.#hasByteOrderMark
   }
 
   /** Advances to the next word and returns its position in the source. */
@@ -129,7 +143,8 @@ export class TextReader {
     const [first, second] = this.#bytes
     if (this.#end > 1 && first + second === 0xff + 0xfe && first >= 0xfe)
       this.fail('text in UTF-8', 'UTF-16', 0)
-    if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3
+    this.#hasByteOrderMark = this.#bytes.subarray(0, 3).equals(byteOrderMark)
+    if (this.#hasByteOrderMark) this.#lineBegin = this.#at = 3
     return this.#at < this.#end || this.#fill()
   }
 
@@ -142,10 +157,10 @@ export class TextReader {
         .findIndex((byte) => byte === newline || byte === carriageReturn)
       const isOpen = end < 0 ? this.#end < chunkBytes : end === this.#end - 1 && bytes[end] === carriageReturn
       if (isOpen && this.#fill()) continue
-      this.#endsWithReturns = bytes[end] === carriageReturn && bytes[end + 1] !== newline
+      if (bytes[end] === carriageReturn) this.#lineEnds = bytes[end + 1] === newline ? 'CR LF' : 'CR'
       break
     }
-    if (this.#endsWithReturns) this.#replaceReturns(0)
+    if (this.#lineEnds === 'CR') this.#replaceReturns(0)
   }
 
   #replaceReturns(from: number): void {
@@ -378,7 +393,7 @@ export class TextReader {
     const count = this.#source.read(bytes.subarray(this.#end, bytes.length - 1))
     this.#end += count
     bytes[this.#end] = newline
-    if (this.#endsWithReturns) this.#replaceReturns(this.#end - count)
+    if (this.#lineEnds === 'CR') this.#replaceReturns(this.#end - count)
     this.#sourceEnded = count === 0
     return count > 0
   }

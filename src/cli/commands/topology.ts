@@ -1,10 +1,13 @@
-import { RankweaveError } from '../../errors.js'
+import type { Command } from 'commander'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
+import { delimiterNames } from '../../topology/files/csv.js'
+import { FileNotes, type Oddity, withoutDuplicates } from '../../topology/files/file-notes.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
-import { formatTopologySpec, translationSpec } from '../../topology/files/spec-text.js'
-import { buildTopology } from '../../topology/files/topology-from-spec.js'
+import { formatTopologySpec, parseTopologySpec, translationSpec } from '../../topology/files/spec-text.js'
+import { buildTopology, type FileSpec, readTopologyFile } from '../../topology/files/topology-from-spec.js'
 import { type CommonNeighbors, commonNeighbors } from '../../topology/friends/common-neighbors.js'
 import { defaultTheta } from '../../topology/friends/grouping-options.js'
 import { countHyperedges } from '../../topology/friends/hyperedges.js'
@@ -18,14 +21,25 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { machineCheck } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
-import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
+import {
+  addOptions,
+  flag,
+  json,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  wholeList,
+} from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { change, figure, rangeText } from '../output/figure-text.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { change, counted, figure, rangeText } from '../output/figure-text.js'
 import {
   checkOutputs,
   isStandardOutput,
   reportBeside,
   reportRowsBeside,
+  requireDistinctFiles,
   writeOutput,
 } from '../output/output-file.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
@@ -43,6 +57,12 @@ best k has the fewest. Every figure is exact; what would take too long to count 
 A topology is a grid if every rank, in row-major order, has the same offsets to its neighbors: Cartesian grids and Moore
 neighborhoods are recognized in any topology.
 
+--check says instead how FILE was read, and line by line what is odd although it was accepted: repeated edges, self loops,
+ranks without edges or that no line names, numbers that seem to count from 1 (nodes of graphology: other numbers than their
+ranks), an edge in one direction where nine of ten have both, fields that are ignored, returns at line ends, a byte-order
+mark. METIS and Matrix Market count from 1 and refuse 0. It lists 20 of each kind, and ends with 1 if anything is odd.
+With -o it writes the edges, sorted by source and destination, without those that repeat another with the same weight.
+
 --format writes a file for other tools instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
 With '-' as output, the file goes to standard output and the report to standard error.
 
@@ -51,7 +71,8 @@ Examples:
   rankweave topology moore:64x64:r=4 --k 2,4,8 --machine cluster:nodes=103,cores=40
   rankweave topology mtx:A.mtx:ranks=64 --json
   rankweave topology er:256:d=0.2:seed=1 --svg er.svg
-  rankweave topology rgg:100000:r=0.01 --format metis -o mesh.graph`
+  rankweave topology rgg:100000:r=0.01 --format metis -o mesh.graph
+  rankweave topology csv:mesh.csv --check -o mesh.edges`
 
 const optionTable = {
   machine: option(
@@ -66,6 +87,7 @@ const optionTable = {
     oneOf(...topologyFormats),
   ),
   output: option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)'),
+  check: flag('--check', 'say how the file was read, and what is odd in it'),
   svg: option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color'),
   json,
 }
@@ -74,15 +96,21 @@ export const topologyCommand: AddCommand = (command, act) => {
   addOptions(command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4'), optionTable)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, spec: string, raw: unknown) => {
-        const { machine, k: ks, format, output, svg } = readOptions(optionTable, raw)
+      act(async (report: Reporter, spec: string, raw: unknown, command: Command) => {
+        const { machine, k: ks, format, output, svg, check } = readOptions(optionTable, raw)
         await checkOutputs(report, output, svg)
+        if (check) {
+          refuseGiven(command, ['machine', 'k', 'format', 'svg'], 'is not for --check')
+          return await checkFile(report, spec, output)
+        }
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
         report.step(`building ${spec}`)
         const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
-        if (format !== undefined && output !== undefined)
-          return await convert(report, spec, topology, format, output)
+        if (format !== undefined && output !== undefined) {
+          await convert(report, spec, topology, format, output)
+          return exitCodes.ok
+        }
         const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
         const described = describeTopology(report, topology, ks, nodes)
         if (svg !== undefined) {
@@ -96,8 +124,70 @@ export const topologyCommand: AddCommand = (command, act) => {
           held(svg === undefined ? {} : { svg }),
         ]
         reportRowsBeside(report, svg, rows, spec)
+        return exitCodes.ok
       }),
     )
+}
+
+/** Reports how a file was read and what is odd in it, and writes its edges without duplicates. */
+async function checkFile(report: Reporter, text: string, output: string | undefined): Promise<ExitCode> {
+  const spec = parseTopologySpec(text)
+  if (!('file' in spec)) throw wrongValue('ERR_USAGE', '--check: expected a topology in a file', text)
+  if (output !== undefined)
+    requireDistinctFiles([{ option: '-o', file: output }], [{ option: 'the topology', file: spec.file }])
+  report.step(`reading ${text}`)
+  const notes = new FileNotes()
+  const topology = readTopologyFile(spec, notes, { open: openInput, onProgress: readProgress(report, text) })
+  report.step('searching for what is odd')
+  const oddities = notes.oddities(topology)
+  const rows = [held({ topology: text }), ...readingRows(spec, notes, topology), ...oddRows(oddities)]
+  if (output !== undefined) {
+    const { topology: corrected, removed, differing } = withoutDuplicates(topology)
+    await writeOutput(report, output, topologyText(corrected, 'edges'))
+    const counts = { removed, differing, edges: corrected.outRank.length }
+    rows.push(row('corrected', { file: output, ...counts }, 'corrected', correctionText(counts)))
+  }
+  reportRowsBeside(report, output, rows, text)
+  return oddities.length === 0 ? exitCodes.ok : exitCodes.checkFailed
+}
+
+function readingRows(spec: FileSpec, notes: FileNotes, topology: ProcessTopology): readonly ResultRow[] {
+  const { isCompressed, delimiter, headerLine, lineEnds, leftOut } = notes
+  const named = Object.entries(delimiterNames).find(([, character]) => character === delimiter)?.[0] ?? null
+  return [
+    row('format', spec.kind),
+    row('compressed', isCompressed, 'compressed', isCompressed ? 'by gzip' : null),
+    row('delimiter', named, 'delimiter', named),
+    row('headerLine', headerLine, 'header', headerLine === null ? null : `line ${headerLine}`),
+    row('lineEnds', lineEnds, 'line ends', lineEnds),
+    row('leftOut', leftOut, 'not used', leftOut),
+    row('ranks', topology.ranks),
+    row('edges', topology.outRank.length),
+  ]
+}
+
+function oddRows(oddities: readonly Oddity[]): readonly ResultRow[] {
+  const rows = oddities.flatMap(({ kind, count, places }) => {
+    const texts = places.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`))
+    const more = count > places.length ? [`and ${figure(count - places.length)} more`] : []
+    return [...texts, ...more].map((text, i) => shown(i === 0 ? kind.replaceAll('-', ' ') : '', text))
+  })
+  return [held({ odd: oddities }), ...(rows.length === 0 ? [shown('odd', 'nothing')] : rows)]
+}
+
+function correctionText({
+  removed,
+  differing,
+}: {
+  readonly removed: number
+  readonly differing: number
+}): string {
+  const duplicates = counted(removed, 'duplicate', 'duplicates')
+  const left =
+    differing === 0
+      ? ''
+      : `; ${counted(differing, 'edge repeats', 'edges repeat')} another with a different weight and stay`
+  return `${duplicates} removed, sorted by source and destination${left}`
 }
 
 async function convert(

@@ -5,6 +5,7 @@ import { infinityOf, TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './edge-list.js'
+import type { FileNotes } from './file-notes.js'
 
 export interface CsvOptions {
   /** The name in messages. */
@@ -45,13 +46,18 @@ const columnNames: Readonly<Record<string, Column>> = {
  * destination names a rank that need not have edges. In tables separated by semicolons a weight may have a decimal comma.
  * Blank lines and lines that begin with `#` are skipped. At most 1,024 columns. Lists are in the order of the rows.
  *
+ * @param notes takes how the text was read, and what is odd in it
  * @throws ERR_TOPOLOGY with file, line and column
  */
-export function parseCsv(source: string | ByteSource, options: CsvOptions = {}): ProcessTopology {
+export function parseCsv(
+  source: string | ByteSource,
+  options: CsvOptions = {},
+  notes: FileNotes | null = null,
+): ProcessTopology {
   requireOptions('parseCsv', options)
   const { file = 'table', delimiter = null, ranks = null } = options
   const reader = new TextReader(source, { file, code: 'ERR_TOPOLOGY', comment: '#' })
-  return new CsvReader(reader, delimiter, ranks).read()
+  return new CsvReader(reader, delimiter, ranks, notes).read()
 }
 
 /** The delimiters in the order in which they are sought. */
@@ -85,16 +91,23 @@ class CsvReader {
   /** The delimiter; null until the first line if none is given. */
   #delimiter: Delimiter | null
   readonly #ranks: number | null
+  readonly #notes: FileNotes | null
   readonly #edges: GrowingEdges
   #columns: readonly Column[] = ['source', 'destination', 'weight']
   /** Whether the column `type` states directions; null before its first word. */
   #hasDirections: boolean | null = null
 
-  constructor(reader: TextReader, delimiter: Delimiter | null, ranks: number | null) {
+  constructor(
+    reader: TextReader,
+    delimiter: Delimiter | null,
+    ranks: number | null,
+    notes: FileNotes | null,
+  ) {
     this.#reader = reader
     this.#delimiter = delimiter
     this.#ranks = ranks
-    this.#edges = new GrowingEdges(reader)
+    this.#notes = notes
+    this.#edges = new GrowingEdges(reader, notes)
   }
 
   read(): ProcessTopology {
@@ -117,6 +130,8 @@ class CsvReader {
       first = false
     }
     if (this.#ranks === null && this.#edges.ranksNamed === 0) reader.fail('edges', 'the end of the text')
+    this.#notes?.textForm(reader)
+    if (this.#notes !== null) this.#notes.delimiter = this.#delimiter
     return this.#edges.toTopology(this.#ranks)
   }
 
@@ -139,12 +154,15 @@ class CsvReader {
     const reader = this.#reader
     const begin = reader.here()
     const columns: Column[] = []
+    const { line } = reader
+    if (this.#notes !== null) this.#notes.headerLine = line
     do {
       const at = reader.here()
       const name = reader.field().toLowerCase()
       const column = columnOf(name)
       if (column !== null && columns.includes(column))
         reader.fail(`one column of each kind`, `another ${column}: '${name.slice(0, 40)}'`, at)
+      if (column === null) this.#ignoreColumn(line, name)
       if (columns.push(column) > mostColumns) reader.fail(`at most ${mostColumns} columns`, 'more', at)
     } while (this.#skipDelimiter())
     this.#endOfRow()
@@ -205,6 +223,7 @@ class CsvReader {
     const word = this.#reader.field().trim().toLowerCase()
     if (word === '') return false
     const isDirection = ['directed', 'undirected', 'mutual'].includes(word)
+    if (this.#hasDirections === null && !isDirection) this.#ignoreColumn(this.#reader.line, 'type')
     this.#hasDirections ??= isDirection
     if (isDirection !== this.#hasDirections) {
       const expected = isDirection
@@ -213,6 +232,10 @@ class CsvReader {
       this.#reader.fail(expected, `'${word.slice(0, 40)}'`, begin)
     }
     return isDirection && word !== 'directed'
+  }
+
+  #ignoreColumn(line: number, name: string): void {
+    this.#notes?.odd('ignored-fields', line, `column '${name.slice(0, 40)}' is ignored`)
   }
 
   #skipDelimiter(): boolean {

@@ -5,6 +5,7 @@ import { infinityOf, TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges } from '../topology-builders.js'
+import type { FileNotes } from './file-notes.js'
 
 /**
  * Parses a topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a
@@ -12,16 +13,21 @@ import { topologyFromEdges } from '../topology-builders.js'
  * `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the number of ranks is the
  * largest rank plus one. Lists are in the order of the lines.
  *
+ * @param notes takes what is odd in the text
  * @throws ERR_TOPOLOGY with file, line and column
  */
-export function parseEdgeList(source: string | ByteSource, file = 'edge list'): ProcessTopology {
+export function parseEdgeList(
+  source: string | ByteSource,
+  file = 'edge list',
+  notes: FileNotes | null = null,
+): ProcessTopology {
   const reader = new TextReader(source, {
     file,
     code: 'ERR_TOPOLOGY',
     comment: '#',
     inlineComments: true,
   })
-  const edges = new GrowingEdges(reader)
+  const edges = new GrowingEdges(reader, notes)
   let ranks: number | null = null
   while (reader.nextContentLine()) {
     if (reader.startsWith('ranks')) {
@@ -35,7 +41,7 @@ export function parseEdgeList(source: string | ByteSource, file = 'edge list'): 
     const last = (ranks ?? topologyLimits.ranks) - 1
     const from = reader.whole('a source rank', 0, last)
     const to = reader.whole('a destination rank', 0, last)
-    const attribute = reader.peekField().startsWith('{') ? weightAttribute(reader) : undefined
+    const attribute = reader.peekField().startsWith('{') ? weightAttribute(reader, notes) : undefined
     const weighted = attribute === undefined ? !reader.atLineEnd() : attribute !== null
     edges.expectWeight(weighted)
     edges.add(
@@ -46,15 +52,20 @@ export function parseEdgeList(source: string | ByteSource, file = 'edge list'): 
     reader.endOfLine()
   }
   if (ranks === null && edges.count === 0) reader.fail("edges or a line 'ranks N'", 'the end of the text')
+  notes?.textForm(reader)
   return edges.toTopology(ranks)
 }
 
+const weightEntry = /['"]weight['"]: *([^\s,}]*)/
+
 /** Reads the attributes of an edge, a dictionary of Python; returns `weight` of them, or null. */
-function weightAttribute(reader: TextReader): number | null {
+function weightAttribute(reader: TextReader, notes: FileNotes | null): number | null {
   const begin = reader.here()
   const attributes = reader.field()
   if (!attributes.endsWith('}')) reader.fail("'}' at the end of the line", reader.shown())
-  const text = /['"]weight['"]: *([^\s,}]*)/.exec(attributes)?.[1]
+  if (notes !== null && /\w/.test(attributes.replace(weightEntry, '')))
+    notes.odd('ignored-fields', reader.line, "attributes besides 'weight' are ignored")
+  const text = weightEntry.exec(attributes)?.[1]
   if (text === undefined) return null
   const weight = infinityOf(text) ?? Number(text || Number.NaN)
   return Number.isNaN(weight) ? reader.fail("a number as 'weight'", `'${text.slice(0, 40)}'`, begin) : weight
@@ -73,11 +84,14 @@ export class GrowingEdges {
   readonly #reader: TextReader
   readonly #sources = new GrowingInt32Array()
   readonly #destinations = new GrowingInt32Array()
+  readonly #notes: FileNotes | null
   #weights: GrowingFloat64Array | null = null
   #largest = -1
 
-  constructor(reader: TextReader) {
+  constructor(reader: TextReader, notes: FileNotes | null) {
     this.#reader = reader
+    this.#notes = notes
+    if (notes !== null) notes.hasNumbers = true
   }
 
   get count(): number {
@@ -91,6 +105,7 @@ export class GrowingEdges {
 
   /** Adds a rank, which need not have edges. */
   name(rank: number): void {
+    this.#notes?.name(rank)
     if (rank > this.#largest) this.#largest = rank
   }
 
@@ -110,8 +125,8 @@ export class GrowingEdges {
   add(source: number, destination: number, weight: number | null): void {
     const e = this.count
     if (e === topologyLimits.edges) this.#reader.fail(`at most ${topologyLimits.edges} edges`, 'more')
-    this.name(source)
-    this.name(destination)
+    this.#notes?.edge(this.#reader.line, source, destination)
+    this.#largest = Math.max(this.#largest, source, destination)
     this.#sources.push(source)
     this.#destinations.push(destination)
     if (weight === null) return

@@ -9,6 +9,7 @@ import { topologyLimits } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
+import type { FileNotes } from './file-notes.js'
 
 /**
  * Parses a topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become ranks
@@ -16,17 +17,19 @@ import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
  * attributes included, and so have the attributes of the graph; values nest at most 64 deep.
  *
  * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore weights
+ * @param notes takes what is odd in the graph
  * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for bytes that are not text
  * @see https://graphology.github.io/serialization.html
  */
 export function parseGraphologyJson(
   source: string | ByteSource,
   options: { readonly file?: string; readonly weight?: string | null } = {},
+  notes: FileNotes | null = null,
 ): ProcessTopology {
   requireOptions('parseGraphologyJson', options)
   const { file = 'graph', weight = 'weight' } = options
   const text = typeof source === 'string' ? source : readText(asSource(source), file)
-  const document = new GraphDocument(text.replace(/^\ufeff/, ''), file)
+  const document = new GraphDocument(text.replace(/^\ufeff/, ''), file, notes)
   return document.toTopology(weight)
 }
 
@@ -38,10 +41,18 @@ const isInfinite = (value: unknown) => typeof value === 'number' && Math.abs(val
 class GraphDocument {
   readonly #text: string
   readonly #file: string
+  readonly #notes: FileNotes | null
 
-  constructor(text: string, file: string) {
+  constructor(text: string, file: string, notes: FileNotes | null) {
     this.#text = text
     this.#file = file
+    this.#notes = notes
+    if (notes === null) return
+    notes.lineOf = (e) => this.#line(['edges', e])
+  }
+
+  #line(path: JsonPath): number {
+    return lineAndColumn(this.#text, placeInJson(this.#text, path)).line
   }
 
   toTopology(weightName: string | null): ProcessTopology {
@@ -56,6 +67,7 @@ class GraphDocument {
       if (rankOf.has(key)) this.#fail(['nodes', rank, 'key'], 'every key once', `'${key.slice(0, 40)}' again`)
       rankOf.set(key, rank)
     }
+    this.#noteNumbering([...rankOf.keys()])
     const edges: GraphEdge[] = []
     for (const [e, value] of this.#list(graph['edges'] ?? [], ['edges']).entries()) {
       const edge = this.#object(value, ['edges', e])
@@ -74,14 +86,29 @@ class GraphDocument {
         ...slotsOf(bothWays ? {} : attributes),
       }
       edges.push(forth)
-      if (bothWays && source !== destination)
+      this.#notes?.edge(e, source, destination)
+      if (bothWays && source !== destination) {
         edges.push({ ...forth, source: destination, destination: source })
+        this.#notes?.edge(e, destination, source)
+      }
       if ((forth.weight === null) !== (edges[0].weight === null))
         this.#fail(['edges', e], `the attribute '${weightName}' on every edge or on none`, 'it on some')
       if (edges.length > topologyLimits.edges)
         this.#fail(['edges', e], `at most ${topologyLimits.edges} edges`, 'more')
     }
     return topologyFromGraphEdges(nodes.length, edges, weightName)
+  }
+
+  /** Notes keys that are numbers, but not those of the ranks, which follow the order of nodes. */
+  #noteNumbering(keys: readonly string[]): void {
+    if (this.#notes === null || !keys.every((key) => /^\d+$/.test(key))) return
+    for (const [rank, key] of keys.entries())
+      if (Number(key) !== rank)
+        this.#notes.odd(
+          'numbering',
+          () => this.#line(['nodes', rank]),
+          `node '${key.slice(0, 40)}' is rank ${rank}`,
+        )
   }
 
   #parse(): unknown {

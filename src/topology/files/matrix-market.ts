@@ -17,6 +17,7 @@ import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
+import type { FileNotes } from './file-notes.js'
 import { compressTriplets, requireMatrix, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
 /**
@@ -120,12 +121,14 @@ class Entries {
  * Reads the topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without storing
  * the matrix. Memory is bounded by the edges between ranks, however many entries the file has.
  *
+ * @param notes takes what is odd among the entries; they are retained for it
  * @throws ERR_MATRIX_MARKET with file, line and column; ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.3
  */
 export function topologyFromMatrixMarket(
   source: string | Uint8Array | ByteSource,
   options: { readonly ranks: number; readonly file?: string },
+  notes: FileNotes | null = null,
 ): ProcessTopology {
   requireOptions('topologyFromMatrixMarket', options)
   const { ranks, file = 'matrix' } = options
@@ -140,7 +143,7 @@ export function topologyFromMatrixMarket(
       if (receiver !== sender) edges.add(receiver, sender)
     }
   }
-  readEntries(source, file, begin, 'ignored')
+  readEntries(source, file, begin, 'ignored', notes)
   const into = edges.toRows()
   checkTopologySize('topology of a matrix', ranks, into.rank.length)
   return unweightedTopology(transposeRows(ranks, into), into)
@@ -197,6 +200,7 @@ export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as c
  * @param begin called with the header; returns what takes the entries
  * @param values `ignored`: entries of a coordinate file are taken as 1, whatever their values are, `nan` and numbers that no
  *   double holds included
+ * @param notes takes the stored entries of a coordinate file
  * @throws ERR_MATRIX_MARKET with file, line and column
  */
 function readEntries(
@@ -204,11 +208,33 @@ function readEntries(
   file: string,
   begin: (header: MatrixMarketHeader, sizeKnown: boolean) => TakeEntry,
   values: 'read' | 'ignored' = 'read',
+  notes: FileNotes | null = null,
 ): void {
   const reader = new TextReader(source, { file, ...matrixMarketText })
   const header = readMatrixMarketHeader(reader)
   const take = withMirrorImage(header, begin(header, reader.bytesLeft !== null))
-  new EntryLines(reader, header, take, { ...wholeFile, values }).read(Infinity)
+  const noted = notes === null || header.format === 'array' ? take : withNotes(notes, header, reader, take)
+  new EntryLines(reader, header, noted, { ...wholeFile, values }).read(Infinity)
+  notes?.textForm(reader)
+}
+
+/** Returns a function that notes every stored entry, as an edge from its column to its row, and passes it on. */
+function withNotes(
+  notes: FileNotes,
+  { field, symmetry, rows, cols }: MatrixMarketHeader,
+  reader: TextReader,
+  take: TakeEntry,
+): TakeEntry {
+  if (field !== 'pattern') notes.leftOut = 'values of entries'
+  notes.edgeTraits = {
+    name: (col, row) => `entry in row ${row + 1}, column ${col + 1}`,
+    hasOddLoops: false,
+    hasDirections: symmetry === 'general' && rows === cols,
+  }
+  return (row, col, re, im) => {
+    notes.edge(reader.line, col, row)
+    take(row, col, re, im)
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { TextReader } from '../../text/text-reader.js'
 import { type CompressedRows, rowStarts } from '../compressed-rows.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
+import type { FileNotes } from './file-notes.js'
 
 /** A graph as partitioners read it. */
 export interface MetisGraph {
@@ -41,11 +42,28 @@ interface Header {
  * @see Karypis 2013, METIS 5.1 Manual §4.1.1
  */
 export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGraph {
-  const reader = new TextReader(source, {
-    file,
-    code: 'ERR_TOPOLOGY',
-    comment: '%',
-  })
+  return readMetis(metisReader(source, file), file)
+}
+
+/** Works as {@link parseMetis} does, and notes how the text was read, and what is odd in it. */
+export function topologyFromMetis(
+  source: string | ByteSource,
+  file: string,
+  notes: FileNotes | null = null,
+): ProcessTopology {
+  const reader = metisReader(source, file)
+  const { topology, constraints, vertexSizes } = readMetis(reader, file)
+  notes?.textForm(reader)
+  if (notes !== null && (constraints > 0 || vertexSizes !== null))
+    notes.leftOut = 'weights and sizes of vertices'
+  return topology
+}
+
+function metisReader(source: string | ByteSource, file: string): TextReader {
+  return new TextReader(source, { file, code: 'ERR_TOPOLOGY', comment: '%' })
+}
+
+function readMetis(reader: TextReader, file: string): MetisGraph {
   const header = readHeader(reader)
   const { vertices, edges, sized, constraints, weighted } = header
   const start = new GrowingInt32Array(reader.bytesLeft === null ? 64 : vertices + 1)

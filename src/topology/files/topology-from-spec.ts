@@ -1,6 +1,7 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
+import type { ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { checkExtents, sizeOf } from '../cart-shape.js'
 import { cartTopology } from '../generate/cartesian.js'
@@ -16,15 +17,19 @@ import { checkTopologySize, topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseCsv } from './csv.js'
 import { parseEdgeList } from './edge-list.js'
+import type { FileNotes } from './file-notes.js'
 import { parseGraphologyJson } from './graphology-json.js'
 import { topologyFromMatrixMarket } from './matrix-market.js'
-import { parseMetis } from './metis.js'
+import { topologyFromMetis } from './metis.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 
 interface FileOptions {
   readonly open?: OpenSource
   readonly onProgress?: ReadProgress
 }
+
+/** A specification of a topology in a file. */
+export type FileSpec = Extract<TopologySpec, { readonly file: string }>
 
 const knownOptions: OptionTable<FileOptions> = uncheckedOptions('open', 'onProgress')
 
@@ -44,6 +49,20 @@ export function buildTopology(specOrText: TopologySpec | string, options: FileOp
   // The kind selects the builder for this member of the union; TypeScript cannot express that.
   const build = builders[kind] as Builder<TopologySpec>
   return 'file' in spec ? build(spec, options) : generatedOnce(spec, () => build(spec, options))
+}
+
+/**
+ * Makes the topology of a file as {@link buildTopology} does, and notes how it was read and what is odd.
+ *
+ * @throws as buildTopology does
+ */
+export function readTopologyFile(
+  spec: FileSpec,
+  notes: FileNotes,
+  options: FileOptions = {},
+): ProcessTopology {
+  const build = builders[spec.kind] as Builder<FileSpec>
+  return build(spec, options, notes)
 }
 
 /**
@@ -79,7 +98,7 @@ function keyOf(spec: TopologySpec): string | null {
   }
 }
 
-type Builder<S> = (spec: S, options: FileOptions) => ProcessTopology
+type Builder<S> = (spec: S, options: FileOptions, notes?: FileNotes) => ProcessTopology
 type SpecOf<K, S = TopologySpec> = S extends { readonly kind: infer Kinds }
   ? K extends Kinds
     ? S
@@ -102,10 +121,27 @@ const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
   ws: ({ kind: _, ...options }) => smallWorldTopology(options),
   powerlaw: ({ kind: _, ...options }) => powerLawTopology(options),
   rmat: ({ kind: _, ...options }) => rmatTopology(options),
-  mtx: (spec, options) => withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options),
-  metis: ({ file }, options) => withSource(file, (source) => parseMetis(source, file).topology, options),
-  csv: (spec, options) => withSource(spec.file, (source) => parseCsv(source, spec), options),
-  graphology: (spec, options) =>
-    withSource(spec.file, (source) => parseGraphologyJson(source, spec), options),
-  edges: ({ file }, options) => withSource(file, (source) => parseEdgeList(source, file), options),
+  mtx: (spec, options, notes) =>
+    fromFile(spec.file, options, notes, (source) => topologyFromMatrixMarket(source, spec, notes)),
+  metis: ({ file }, options, notes) =>
+    fromFile(file, options, notes, (source) => topologyFromMetis(source, file, notes)),
+  csv: (spec, options, notes) =>
+    fromFile(spec.file, options, notes, (source) => parseCsv(source, spec, notes)),
+  graphology: (spec, options, notes) =>
+    fromFile(spec.file, options, notes, (source) => parseGraphologyJson(source, spec, notes)),
+  edges: ({ file }, options, notes) =>
+    fromFile(file, options, notes, (source) => parseEdgeList(source, file, notes)),
+}
+
+function fromFile(
+  file: string,
+  options: FileOptions,
+  notes: FileNotes | undefined,
+  read: (source: ByteSource) => ProcessTopology,
+): ProcessTopology {
+  const readNoting = (source: ByteSource, isCompressed: boolean) => {
+    if (notes !== undefined) notes.isCompressed = isCompressed
+    return read(source)
+  }
+  return withSource(file, readNoting, options)
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { topologyFormats } from '../../../../src/topology/files/format-topology.js'
@@ -36,4 +36,44 @@ it('--svg draws the adjacency matrix with friend groups', async () => {
   expect(readFileSync(file, 'utf8')).toMatch(
     /^<svg [\s\S]*er:64:d=0.3[\s\S]*friend groups of 2[\s\S]*<\/svg>\n$/,
   )
+})
+
+it('topology --check says how a file was read and what is odd, and writes it without duplicates', async () => {
+  const file = join(folder, 'odd.csv')
+  const corrected = join(folder, 'corrected.edges')
+  writeFileSync(file, `to|from\n${'0|1\n'.repeat(24)}1|0\n`)
+  const answer = await cli`topology csv:${file} --check -o ${corrected}`
+  expect(answer).toMatchObject({ exitCode: 1, stderr: '' })
+  expect(answer.stdout.replace(/(line (?!3:)\d+: .*\n *)+(?=and)/, '... ')).toBe(
+    [
+      `csv:${file}`,
+      '  format           csv',
+      '  delimiter        bar',
+      '  header           line 1',
+      '  line ends        LF',
+      '  ranks            2',
+      '  edges            25',
+      '  duplicate edges  line 3: edge from 1 to 0 again, first in line 2',
+      '                   ... and 3 more',
+      '  corrected        23 duplicates removed, sorted by source and destination',
+      '',
+    ].join('\n'),
+  )
+  expect(readFileSync(corrected, 'utf8')).toBe('ranks 2\n0 1\n1 0\n')
+  const again = await cli`topology edges:${corrected} --check --json`
+  expect(again.exitCode).toBe(0)
+  expect(onlyObject(again)).toEqual({
+    ...{ topology: `edges:${corrected}`, format: 'edges', compressed: false, delimiter: null },
+    ...{ headerLine: null, lineEnds: 'LF', leftOut: null, ranks: 2, edges: 2, odd: [] },
+  })
+})
+
+it.each([
+  ['moore:4x4:r=1 --check', '--check: expected a topology in a file'],
+  ['edges:FILE --check --k 3', '--k is not for --check'],
+  ['edges:FILE --check -o FILE', 'expected different files'],
+])('topology %s is refused', async (line, message) => {
+  const file = join(folder, 'ring.edges')
+  writeFileSync(file, '0 1\n1 0\n')
+  expect(await cli(...`topology ${line}`.replaceAll('FILE', file).split(' '))).toMatchObject(refused(message))
 })
