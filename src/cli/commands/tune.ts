@@ -35,9 +35,10 @@ import {
   type RuleAssumption,
   ruleAssumptions,
   type WrittenLayout,
+  type WrittenRules,
 } from '../../tuning/texts/decision-steps.js'
 import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
-import { openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
+import { openMpiJsonRules, openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import {
   addOptions,
@@ -78,6 +79,10 @@ Open MPI's rules see neither the operation of a reduction nor the arguments of o
 that depend on these, the library chooses, unless --assume states of all programs that use the rules: 'commutative', their
 reductions are by commutative operations; 'equal-arguments', the ranks of a call pass equal counts and datatypes, in place
 also those that MPI ignores.
+
+--ompi-json writes these rules as JSON, with requests in flight, apart for communicators on one node, with one rank a node,
+and others. Open MPI reads JSON from 6.0 on: in its branches v6.0.x and main, not in 4.1 and 5.0, which read --ompi-rules.
+Its published schema lacks seg_size, which it reads.
 
 The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library of MPI, for RANKWEAVE_SHIM=tune:FILE.
 
@@ -160,7 +165,7 @@ const optionTable = {
   ),
   assume: option(
     '--assume <words>',
-    `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
+    `of Open MPI's rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
     wordList(ruleAssumptions),
   ),
   json,
@@ -185,9 +190,10 @@ export const tuneCommand: AddCommand = (command, act) => {
         if (!options.prune) refuseGiven(command, ['confidence'], 'is for pruning, not for --no-prune')
         if (options.together) refuseGiven(command, ['folds'], 'is not for --together')
         if (options.mpich === undefined) refuseGiven(command, ['mpichLib'], 'is for --mpich')
-        if (options.ompiRules === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
-        if ((options.mpich ?? options.ompiRules) === undefined)
-          refuseGiven(command, ['perNode'], 'is for --ompi-rules and --mpich')
+        const openMpi = options.ompiRules ?? options.ompiJson
+        if (openMpi === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules and --ompi-json')
+        if ((options.mpich ?? openMpi) === undefined)
+          refuseGiven(command, ['perNode'], 'is for --ompi-rules, --ompi-json and --mpich')
         const outputs = tuningOutputs().flatMap((each) => {
           const file = options[each.name]
           return file === undefined ? [] : [{ ...each, file }]
@@ -355,7 +361,7 @@ function tuningOutcome(learned: readonly LearnedDecisions[]) {
 
 /** An output of `rankweave tune` with decisions, besides the tuning file. */
 interface TuningOutput {
-  readonly name: 'c' | 'ts' | 'ompiRules' | 'mpich' | 'report'
+  readonly name: 'c' | 'ts' | 'ompiRules' | 'ompiJson' | 'mpich' | 'report'
   readonly flags: string
   readonly help: string
   /** @throws ERR_TUNING if it cannot express the decisions */
@@ -418,13 +424,15 @@ function tuningOutputs(): readonly TuningOutput[] {
       name: 'ompiRules',
       flags: '--ompi-rules <file>',
       help: "write Open MPI's file of dynamic rules",
+      written: (tuned) => withLeft(openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)),
+    },
+    {
+      name: 'ompiJson',
+      flags: '--ompi-json <file>',
+      help: "write Open MPI 6's rules, as JSON",
       written: (tuned) => {
-        const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
-        const reasons = ruleAssumptions.filter((name) => left[name] > 0)
-        if (reasons.length === 0) return { text }
-        const count = reasons.reduce((sum, name) => sum + left[name], 0)
-        const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
-        return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+        const { layouts, processesPerNode } = layoutsOf(tuned)
+        return withLeft(openMpiJsonRules(tuned.file, layouts, processesPerNode, tuned.rules.assumed))
       },
     },
     {
@@ -448,6 +456,15 @@ function tuningOutputs(): readonly TuningOutput[] {
   ]
 }
 
+/** Adds a note on the rules that the library decides. */
+function withLeft({ text, left }: WrittenRules): WrittenOutput {
+  const reasons = ruleAssumptions.filter((name) => left[name] > 0)
+  if (reasons.length === 0) return { text }
+  const count = reasons.reduce((sum, name) => sum + left[name], 0)
+  const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
+  return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+}
+
 function outputOptions() {
   const entries = tuningOutputs().map(({ name, flags, help }) => [name, option(flags, help)])
   return Object.fromEntries(entries) as Readonly<
@@ -460,6 +477,25 @@ const longestLibrary = 2 ** 28
 
 function decideName(collective: Collective): string {
   return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
+}
+
+/** Returns all measured layouts, and the number of processes per node among several, of several nodes. */
+function layoutsOf({ measurements, rules }: Tuned) {
+  const pairs = measurements.map(({ nodes, processesPerNode }) => ({ nodes, processesPerNode }))
+  const layouts = [...new Map(pairs.map((one) => [`${one.nodes} ${one.processesPerNode}`, one])).values()]
+  const several = layouts.filter((one) => one.nodes > 1 && one.processesPerNode > 1)
+  const perNode = [...new Set(several.map((one) => one.processesPerNode))].sort((a, b) => a - b)
+  const { processesPerNode = perNode[0] ?? 1 } = rules
+  if (rules.processesPerNode === undefined && perNode.length > 1)
+    throw new RankweaveError('ERR_USAGE', `--ompi-json: expected --per-node, one of ${perNode.join(', ')}`)
+  if (
+    !layouts.some((one) => one.processesPerNode === processesPerNode) &&
+    rules.processesPerNode !== undefined
+  ) {
+    const message = `--per-node: expected one of ${perNode.join(', ')}, got ${processesPerNode}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  return { layouts, processesPerNode }
 }
 
 /** Returns the layouts that were measured, with one number of processes per node. */

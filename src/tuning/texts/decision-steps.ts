@@ -88,6 +88,12 @@ export interface LayoutSteps {
   readonly steps: readonly DecisionStep[]
 }
 
+/** Nodes, and processes of each. */
+export interface MeasuredLayout {
+  readonly nodes: number
+  readonly processesPerNode: number
+}
+
 /**
  * Returns the steps of every layout. A number of ranks between two layouts counts as the larger one, one beyond them as
  * the nearest.
@@ -105,10 +111,23 @@ export function layoutSteps(
     const message = `${where}: expected ascending numbers of nodes, and processes per node of at least 1`
     throw new RankweaveError('ERR_TUNING', message)
   }
+  return stepsByRanks(
+    tree,
+    nodes.map((count) => ({ nodes: count, processesPerNode })),
+    where,
+  )
+}
+
+/** Returns the steps of layouts with ascending numbers of ranks, as {@link layoutSteps} does. */
+export function stepsByRanks(
+  tree: DecisionTree,
+  layouts: readonly MeasuredLayout[],
+  where: string,
+): readonly LayoutSteps[] {
   const { collective } = tree.settings[0]
-  const calls = nodes.map((count): TuningCall => {
-    const isMemoryShared = count === 1
-    return { collective, nodes: count, processesPerNode, bytes: 0, isMemoryShared }
+  const calls = layouts.map((layout): TuningCall => {
+    const isMemoryShared = layout.nodes === 1
+    return { collective, ...layout, bytes: 0, isMemoryShared }
   })
   return calls.map((call, i) => ({
     leastRanks: i === 0 ? 0 : callProcesses(calls[i - 1]) + 1,

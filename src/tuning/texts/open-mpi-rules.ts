@@ -6,7 +6,9 @@ import { defaultAlgorithm, settingLine, type TuningSetting } from '../settings/s
 import {
   type LayoutSteps,
   layoutSteps,
+  type MeasuredLayout,
   type RuleAssumption,
+  stepsByRanks,
   type WrittenLayout,
   type WrittenRules,
 } from './decision-steps.js'
@@ -93,9 +95,28 @@ interface LeftRule {
   readonly unless?: RuleAssumption
 }
 
-interface RuleLine {
-  readonly line: string
+/** A setting for calls of so many bytes and more, as rules state it. */
+interface Rule {
+  /** The least size, which is the bytes of a call or those of all ranks, as the function has it. */
+  readonly fromSize: number
+  readonly setting: TuningSetting
+  /** The numbers of the setting, or those of the library's own choice. */
+  readonly numbers: RuleNumbers
   readonly left: LeftRule | null
+}
+
+interface RuleNumbers {
+  readonly algorithm: number
+  readonly fanout: number
+  readonly segmentBytes: number
+  readonly requests: number
+}
+
+const ownChoice: RuleNumbers = { algorithm: 0, fanout: 0, segmentBytes: 0, requests: 0 }
+
+/** The rules of a function for some numbers of ranks. */
+interface RankRules extends Pick<LayoutSteps, 'leastRanks' | 'greatestRanks'> {
+  readonly rules: readonly Rule[]
 }
 
 /**
@@ -119,82 +140,184 @@ export function openMpiRules(
 ): WrittenRules {
   if (source.kind !== 'mpi' || !/^Open MPI 4\.1\./.test(source.name))
     throw refusal(`source.name: expected Open MPI 4.1, got ${source.name} (${source.kind})`)
-  const blocks = Object.entries(decisions).flatMap(([collective, learned]) => {
-    const tree = treeOfDecisions(learned)
-    const known = functions[collective as Collective]
-    if (known === undefined) throw refusal(`decisions.${collective}: rules cannot say ${collective}`)
-    checkAlgorithms(collective, tree, known)
-    return known.map((one) => functionLines(one, tree, layout, assumed))
-  })
+  const blocks = ruledTrees(decisions).map(({ one, tree, where }) => ({
+    one,
+    sizes: functionRules(one, tree, layoutSteps(tree, layout, where), assumed),
+  }))
+  for (const { sizes } of blocks)
+    for (const { numbers, setting } of sizes.flatMap(({ rules }) => rules))
+      if (numbers.requests !== 0)
+        throw refusal(
+          `decisions.${setting.collective}: rules cannot say requests=${numbers.requests} of ${setting.algorithm}`,
+        )
   const head = [
     `# ${source.name} on ${source.machine}`,
     `# nodes: ${layout.nodes.join(', ')}; processes of each: ${layout.processesPerNode}`,
     ...(assumed.length === 0 ? [] : [`# assumed of all programs: ${assumed.join(', ')}`]),
     `${blocks.length} # collectives`,
   ]
-  const lines = blocks.flat()
-  const leftFor = (name: RuleAssumption) => lines.filter(({ left }) => left?.unless === name).length
+  const lines = blocks.flatMap(({ one, sizes }) => [
+    `${one.number} # ${one.name}`,
+    `${sizes.length} # numbers of ranks`,
+    ...sizes.flatMap(({ leastRanks, rules }) => [
+      `${leastRanks} # from this number of ranks on`,
+      `${rules.length} # sizes`,
+      ...rules.map(ruleLine),
+    ]),
+  ])
   return {
-    text: `${[...head, ...lines.map(({ line }) => line)].join('\n')}\n`,
-    left: { commutative: leftFor('commutative'), 'equal-arguments': leftFor('equal-arguments') },
+    text: `${[...head, ...lines].join('\n')}\n`,
+    left: countLeft(blocks.flatMap(({ sizes }) => sizes)),
   }
+}
+
+function ruleLine({ fromSize, numbers, setting, left }: Rule): string {
+  const { algorithm, fanout, segmentBytes } = numbers
+  const note = left === null ? '' : `, left to the library: ${left.why}`
+  return `${fromSize} ${algorithm} ${fanout} ${segmentBytes} # ${settingLine(setting)}${note}`
+}
+
+function countLeft(sizes: readonly RankRules[]): WrittenRules['left'] {
+  const rules = sizes.flatMap((each) => each.rules)
+  const leftFor = (name: RuleAssumption) => rules.filter(({ left }) => left?.unless === name).length
+  return { commutative: leftFor('commutative'), 'equal-arguments': leftFor('equal-arguments') }
+}
+
+/**
+ * Returns the decisions of a tuning file as the JSON form of rules, which Open MPI reads from 6.0 on; 5.0 and 4.1 do not
+ * have it. These rules also know communicators on a single node and those with one rank a node. Layouts of both kinds
+ * decide for these; the layouts with more nodes and `processesPerNode` decide for all others. Where no such layout was
+ * measured, the library chooses.
+ *
+ * @param assumed as in {@link openMpiRules}
+ * @throws ERR_TUNING as openMpiRules does, but requests can be said, and sources are Open MPI 4.1, 5 and 6
+ * @see Open MPI 6.0, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c. The file docs/tuning-apps/
+ *   tuned_dynamic_file_schema.json lacks `seg_size`, and has names for reduce_scatter that the reader does not know.
+ */
+export function openMpiJsonRules(
+  { source, decisions }: TuningFile,
+  layouts: readonly MeasuredLayout[],
+  processesPerNode: number,
+  assumed: readonly RuleAssumption[] = [],
+): WrittenRules {
+  if (source.kind !== 'mpi' || !/^Open MPI (4\.1|5|6)\./.test(source.name))
+    throw refusal(`source.name: expected Open MPI 4.1, 5 or 6, got ${source.name} (${source.kind})`)
+  const distributions = {
+    'single-node': layouts.filter(({ nodes }) => nodes === 1),
+    'one-per-node': layouts.filter((one) => one.nodes > 1 && one.processesPerNode === 1),
+    any: layouts.filter(
+      (one) => one.nodes > 1 && one.processesPerNode > 1 && one.processesPerNode === processesPerNode,
+    ),
+  }
+  const written = ruledTrees(decisions).map(({ one, tree, where }) => ({
+    name: one.name,
+    sizes: Object.entries(distributions).flatMap(([distribution, some]) => {
+      if (some.length === 0) return []
+      const ascending = some.toSorted((a, b) => ranksOf(a) - ranksOf(b))
+      const rules = functionRules(one, tree, stepsByRanks(tree, ascending, where), assumed)
+      return rules.map((each) => ({ ...each, distribution }))
+    }),
+  }))
+  const collectives = Object.fromEntries(
+    written.map(({ name, sizes }) => [
+      name,
+      sizes.map(({ leastRanks, greatestRanks, distribution, rules }) => ({
+        comm_size_min: leastRanks,
+        ...(greatestRanks === null ? {} : { comm_size_max: greatestRanks }),
+        comm_rank_distribution: distribution,
+        rules: rules.map(jsonRule),
+      })),
+    ]),
+  )
+  const rules = { rule_file_version: 3, module: 'tuned', collectives }
+  return {
+    text: `${JSON.stringify(rules, null, 1)}\n`,
+    left: countLeft(written.flatMap(({ sizes }) => sizes)),
+  }
+}
+
+function ranksOf({ nodes, processesPerNode }: MeasuredLayout): number {
+  return nodes * processesPerNode
+}
+
+/** Returns a rule of the JSON form. The first rule that holds is taken, so each one also has its greatest size. */
+function jsonRule({ fromSize, numbers, setting }: Rule, i: number, rules: readonly Rule[]): object {
+  const { algorithm, fanout, segmentBytes, requests } = numbers
+  // Open MPI 6 takes the fan-out as the radix of `bruck`, and a radix of 0 never ends.
+  const isBruck = algorithm !== 0 && setting.collective === 'allgather' && setting.algorithm === 'bruck'
+  return {
+    msg_size_min: fromSize,
+    ...(i + 1 < rules.length ? { msg_size_max: rules[i + 1].fromSize - 1 } : {}),
+    alg: algorithm,
+    faninout: isBruck ? 2 : fanout,
+    seg_size: segmentBytes,
+    reqs: requests,
+  }
+}
+
+/** Returns the functions of decisions, each with its tree and its place for messages. */
+function ruledTrees(decisions: TuningFile['decisions']) {
+  return Object.entries(decisions).flatMap(([collective, learned]) => {
+    const tree = treeOfDecisions(learned)
+    const known = functions[collective as Collective]
+    if (known === undefined) throw refusal(`decisions.${collective}: rules cannot say ${collective}`)
+    checkAlgorithms(collective, tree, known)
+    return known.map((one) => ({ one, tree, where: `decisions.${collective}` }))
+  })
 }
 
 function ruled(name: string, number: number, algorithms: string, traits: FunctionTraits): RuledFunction {
   return { name, number, algorithms: algorithms.split(' '), ...traits }
 }
 
-function functionLines(
+function functionRules(
   one: RuledFunction,
   tree: DecisionTree,
-  layout: WrittenLayout,
+  steps: readonly LayoutSteps[],
   assumed: readonly RuleAssumption[],
-): readonly RuleLine[] {
+): readonly RankRules[] {
   const where = `decisions.${tree.settings[0].collective}`
-  const sizes = ruledSteps(tree, layout, where)
-  const plain = (line: string): RuleLine => ({ line, left: null })
-  const lines = [plain(`${one.number} # ${one.name}`), plain(`${sizes.length} # numbers of ranks`)]
-  for (const { leastRanks, ranks, steps } of sizes) {
+  return withTwoOnly(steps, tree).map(({ leastRanks, greatestRanks, ranks, steps }) => {
     if (one.size === 'none' && steps.length > 1 && one.name !== 'barrier')
       throw refusal(`${where}: expected one setting for ${ranks} ranks: rules of ${one.name} know no bytes`)
     const used = one.size === 'none' ? steps.slice(0, 1) : steps
-    lines.push(plain(`${leastRanks} # from this number of ranks on`), plain(`${used.length} # sizes`))
-    for (const { fromBytes, setting } of used) {
-      const size = one.size === 'total' ? fromBytes * ranks : fromBytes
-      const named = tree.settings[setting]
-      const numbers = ruleOf(one, named, where)
-      const reason = reasonToLeave(one, named, ranks, used.length > 1)
+    const rules = used.map(({ fromBytes, setting: index }): Rule => {
+      const setting = tree.settings[index]
+      const numbers = numbersOf(one, setting, where)
+      const reason = reasonToLeave(one, setting, ranks, used.length > 1)
       const left = reason?.unless !== undefined && assumed.includes(reason.unless) ? null : reason
-      const rule = left === null ? numbers : [0, 0, 0]
-      const note = left === null ? '' : `, left to the library: ${left.why}`
-      lines.push({ line: `${[size, ...rule].join(' ')} # ${settingLine(named)}${note}`, left })
-    }
-  }
-  return lines
+      return {
+        fromSize: one.size === 'total' ? fromBytes * ranks : fromBytes,
+        setting,
+        numbers: left === null ? numbers : ownChoice,
+        left,
+      }
+    })
+    return { leastRanks, greatestRanks, rules }
+  })
 }
 
 /** Returns the steps of all rules. The last one holds for all numbers of ranks above, so `two_proc` cannot serve it. */
-function ruledSteps(tree: DecisionTree, layout: WrittenLayout, where: string): readonly LayoutSteps[] {
-  const sizes = layoutSteps(tree, layout, where)
+function withTwoOnly(sizes: readonly LayoutSteps[], tree: DecisionTree): readonly LayoutSteps[] {
   const last = sizes[sizes.length - 1]
   const isForTwo = last.steps.some(({ setting }) => tree.settings[setting].algorithm === 'two_proc')
-  return last.ranks === 2 && isForTwo ? [...sizes, { ...last, leastRanks: 3, ranks: 3 }] : sizes
+  if (last.ranks !== 2 || !isForTwo) return sizes
+  return [...sizes.slice(0, -1), { ...last, greatestRanks: 2 }, { ...last, leastRanks: 3, ranks: 3 }]
 }
 
-/** Returns the algorithm, the fan-out and the bytes of a segment. */
-function ruleOf(
-  one: RuledFunction,
-  { algorithm, parameters }: TuningSetting,
-  where: string,
-): readonly [number, number, number] {
+function numbersOf(one: RuledFunction, { algorithm, parameters }: TuningSetting, where: string): RuleNumbers {
   const number = one.algorithms.indexOf(algorithm) + 1
-  if (number === 0) return [0, 0, 0]
+  if (number === 0) return ownChoice
   for (const [name, value] of Object.entries(parameters)) {
-    const isSaid = name === 'segment' || name === 'fanout' || (name === 'radix' && value === 4)
+    const isSaid = ['segment', 'fanout', 'requests'].includes(name) || (name === 'radix' && value === 4)
     if (!isSaid && value !== 0) throw refusal(`${where}: rules cannot say ${name}=${value} of ${algorithm}`)
   }
-  const fanout = parameters['fanout'] ?? (algorithm === 'chain' ? defaultFanout : 0)
-  return [number, fanout, parameters['segment'] ?? 0]
+  return {
+    algorithm: number,
+    fanout: parameters['fanout'] ?? (algorithm === 'chain' ? defaultFanout : 0),
+    segmentBytes: parameters['segment'] ?? 0,
+    requests: parameters['requests'] ?? 0,
+  }
 }
 
 /** Returns why a setting could break a correct program, or null. */

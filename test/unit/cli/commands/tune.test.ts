@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formatMeasurement, type Measurement } from '../../../../src/tuning/measured/measurement.js'
 import { readTuningFile } from '../../../../src/tuning/models/read-tuning-file.js'
+import { openMpiJsonChoice } from '../../../support/open-mpi-json-rules.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
 import { cli, json, refused, typed } from '../run-cli.js'
@@ -168,6 +169,15 @@ describe('tune', () => {
     expect(rules).toContain('# assumed of all programs: equal-arguments, commutative\n')
     expect(rules).toMatch(/ # ring\n/)
     expect(rules).toMatch(/ # recursive_doubling\n/)
+    const byNodes =
+      await cli`tune ${both} -o ${inFolder('openmpi.json')} --ompi-json ${inFolder('rules.json')}`
+    expect([byNodes.exitCode, byNodes.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /rules\.json leaves \d+ rules to the library: \d+ unless --assume equal-arguments\n$/,
+      ),
+    ])
+    expect(openMpiJsonChoice(readFileSync(inFolder('rules.json'), 'utf8'))('bcast', 1, 1, 0)).toBeNull()
     const other = await cli`${words} --per-node 3`
     expect(other.stderr).toMatch(/--per-node: expected one of 1, 2, got 3/)
     const unknown = await cli`${words} --per-node 2 --assume commutative,luck`
@@ -175,7 +185,7 @@ describe('tune', () => {
       /ERR_USAGE: --assume: expected words of commutative, equal-arguments separated by commas, got/,
     )
     expect(await cli`tune ${both} -o ${inFolder('openmpi.json')} --assume commutative`).toMatchObject(
-      refused(/ERR_USAGE: --assume is for --ompi-rules/),
+      refused(/ERR_USAGE: --assume is for --ompi-rules and --ompi-json/),
     )
   })
 
@@ -334,7 +344,7 @@ describe('tune', () => {
     [
       '--per-node without rules',
       `${data} ${other} --per-node 2`,
-      '--per-node is for --ompi-rules and --mpich',
+      '--per-node is for --ompi-rules, --ompi-json and --mpich',
     ],
     [
       '--mpich-lib alone',

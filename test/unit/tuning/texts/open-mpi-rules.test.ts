@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { bestNumber, cellAxes, closedGrid, countCells } from '../../../../src/tuning/models/decision-grid.js'
-import { treeSelector } from '../../../../src/tuning/models/decision-tree.js'
+import { type DecisionTree, treeSelector } from '../../../../src/tuning/models/decision-tree.js'
 import { decisionSteps, ruleAssumptions } from '../../../../src/tuning/texts/decision-steps.js'
-import { openMpiRules } from '../../../../src/tuning/texts/open-mpi-rules.js'
+import { openMpiJsonRules, openMpiRules } from '../../../../src/tuning/texts/open-mpi-rules.js'
 import { settingOf, treeBySize, tuningFileOf } from '../../../support/mpi-tuning-file.js'
+import { openMpiJsonChoice } from '../../../support/open-mpi-json-rules.js'
 import { refusal } from '../../../support/refusal.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'
 
@@ -250,4 +251,65 @@ it('openMpiRules of a grid has the setting that a look-up finds, for every size'
         expect(setting, `${bytes} B on ${layout.nodes[i]} nodes`).toBe(expected)
       }
   }
+})
+
+it('openMpiJsonRules chooses by nodes and size what the decisions choose', () => {
+  const bySize = treeBySize('bcast', ['default', 'chain:segment=1024', 'binomial'], [10, 1000])
+  const byNodes: DecisionTree = {
+    settings: [...bySize.settings, settingOf('bcast', 'knomial:radix=4')],
+    root: {
+      ...{ kind: 'threshold', attribute: 'nodes', atMost: 1 },
+      below: { kind: 'leaf', setting: 3, cases: 1, errors: 0 },
+      above: bySize.root,
+    },
+  }
+  const file = tuningFileOf(name, {
+    bcast: byNodes,
+    allgather: treeBySize('allgather', ['bruck', 'ring'], [100]),
+    alltoall: treeBySize('alltoall', ['linear_sync:requests=8']),
+    'reduce-scatter': treeBySize('reduce-scatter', ['butterfly']),
+  })
+  const layouts = [1, 2, 4].flatMap((nodes) => [
+    { nodes, processesPerNode: 1 },
+    { nodes, processesPerNode: 4 },
+  ])
+  const { text, left } = openMpiJsonRules(file, layouts, 4, all)
+  expect(left).toEqual({ commutative: 0, 'equal-arguments': 0 })
+  const choose = openMpiJsonChoice(text)
+  const none = { fanout: 0, segment: 0, requests: 0 }
+  expect(choose('bcast', 1, 4, 5000)).toEqual({ ...none, algorithm: 7 })
+  for (const [nodes, perNode] of [
+    [2, 1],
+    [4, 4],
+    [3, 2],
+  ]) {
+    expect(choose('bcast', nodes, perNode, 10)).toBeNull()
+    expect(choose('bcast', nodes, perNode, 11)).toEqual({ ...none, algorithm: 2, fanout: 4, segment: 1024 })
+    expect(choose('bcast', nodes, perNode, 1001)).toEqual({ ...none, algorithm: 6 })
+  }
+  // Sizes of an allgather are those of all ranks. A radix of 0 would let Open MPI 6 wait for ever.
+  expect(choose('allgather', 4, 4, 100 * 16)).toEqual({ ...none, algorithm: 2, fanout: 2 })
+  expect(choose('allgather', 4, 4, 101 * 16)).toEqual({ ...none, algorithm: 4 })
+  expect(choose('alltoall', 2, 4, 8)).toEqual({ ...none, algorithm: 4, requests: 8 })
+  expect(choose('reduce_scatter', 2, 4, 8)).toEqual({ ...none, algorithm: 4 })
+  expect(choose('reduce_scatter_block', 2, 4, 8)).toEqual({ ...none, algorithm: 4 })
+})
+
+it('openMpiJsonRules leaves communicators to the library whose kind was not measured', () => {
+  const file = tuningFileOf('Open MPI 6.0.0', { barrier: treeBySize('barrier', ['two_proc']) })
+  const choose = openMpiJsonChoice(openMpiJsonRules(file, [{ nodes: 1, processesPerNode: 2 }], 2).text)
+  expect(choose('barrier', 1, 2, 0)).toMatchObject({ algorithm: 5 })
+  expect(choose('barrier', 1, 3, 0)).toBeNull()
+  expect(choose('barrier', 2, 1, 0)).toBeNull()
+  expect(choose('barrier', 2, 2, 0)).toBeNull()
+})
+
+it('openMpiJsonRules counts what it leaves to the library, and refuses another library', () => {
+  const file = tuningFileOf(name, { allreduce: treeBySize('allreduce', ['ring']) })
+  const { text, left } = openMpiJsonRules(file, [{ nodes: 4, processesPerNode: 2 }], 2)
+  expect(left).toEqual({ commutative: 1, 'equal-arguments': 0 })
+  expect(openMpiJsonChoice(text)('allreduce', 4, 2, 8)).toBeNull()
+  expect(() => openMpiJsonRules(tuningFileOf('MPICH 4.0.2', {}), [], 2)).toThrow(
+    refusal('ERR_TUNING', /expected Open MPI 4\.1, 5 or 6, got MPICH/),
+  )
 })
