@@ -142,13 +142,13 @@ async function nodeOfProcesses(world: Communicator, processes: number): Promise<
  * Returns the figures of LogGP. A hop is o of both ends, L and 8 G. Streams show the longest of both overheads and the
  * gap: if an overhead is longer by a tenth, the gap has no effect and is 0.
  */
-function messageCosts({
+export function messageCosts({
   hop,
   perByte,
   stream,
   sendOverhead,
   receiveOverhead,
-}: MessageSamples): MeasuredMessages {
+}: Omit<MessageSamples, 'growth'>): MeasuredMessages {
   const sendOverheadNs = atLeastZero(sendOverhead)
   const receiveOverheadNs = atLeastZero(receiveOverhead)
   const nsPerByte = atLeastZero(perByte)
@@ -188,7 +188,7 @@ function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): 
 }
 
 /** Returns the figure of values without negative results, which noise may cause in differences of times. */
-function atLeastZero(values: readonly number[]): MeasuredFigure {
+export function atLeastZero(values: readonly number[]): MeasuredFigure {
   const { median, low, high } = figureOf(values)
   return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }
 }

@@ -15,6 +15,8 @@ interface ProfileLabel {
   readonly source: string
   /** The limit of the world that was measured. */
   readonly eagerLimitBytes: number
+  /** Whether the limit was measured, too. Default: it is an option of the world. */
+  readonly isLimitMeasured?: boolean
 }
 
 /**
@@ -33,7 +35,8 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
   } else exceptions['levels.package'] = assumed('as levels.node: packages were not distinguished')
   if (network === null) exceptions['levels.network'] = assumed('as levels.node: there was one node')
   exceptions['hop'] = assumed('no separate latency, at the bandwidth of levels.network')
-  exceptions['eagerLimitBytes'] = { provenance: 'given', source: 'option of the world that was measured' }
+  if (label.isLimitMeasured !== true)
+    exceptions['eagerLimitBytes'] = { provenance: 'given', source: 'option of the world that was measured' }
   for (const [level, measured] of [
     ['node', node],
     ['network', network],

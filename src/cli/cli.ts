@@ -66,6 +66,12 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .showSuggestionAfterError()
     .configureOutput({ writeOut: (text) => streams.stdout(words(text)), writeErr: () => {} })
     .exitOverride()
+  program.hook('preAction', async (_, command) => {
+    const { machine } = command.opts()
+    if (typeof machine !== 'string' || !/^here(,|$)/.test(machine)) return
+    const { machineHere } = await import('./program/machine-here.js')
+    command.setOptionValueWithSource('machine', await machineHere(report.note, machine), 'cli')
+  })
   await addCommands(program, argv, (action) => async (...args) => {
     exitCode = (await action(report, ...args)) ?? exitCodes.ok
   })

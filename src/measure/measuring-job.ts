@@ -10,6 +10,7 @@ import { runCompiler } from '../shim/library.js'
 const sources = [
   'measure/c/measure.c',
   'measure/c/measured-calls.c',
+  'measure/c/messages.c',
   'measure/c/measure.h',
   'shim/c/variables.c',
   'shim/c/variables.h',

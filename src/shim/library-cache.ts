@@ -16,6 +16,7 @@ import {
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { sha256 } from '../base/sha256.js'
+import { RankweaveError } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 
 /** The most libraries that are kept; the least recently used go first. */
@@ -33,7 +34,7 @@ const mostBytes = 2 ** 26
  */
 export function takeLibrary(key: string, target: string): boolean {
   try {
-    const folder = keptFolder()
+    const folder = keptFolder('preload')
     const name = readdirSync(folder).find((one) => one.startsWith(`${key}-`) && one.endsWith('.so'))
     if (name === undefined) return false
     const bytes = readOwn(join(folder, name))
@@ -52,7 +53,7 @@ export function takeLibrary(key: string, target: string): boolean {
 export function keepLibrary(key: string, library: string): void {
   try {
     const bytes = readFileSync(library)
-    const folder = keptFolder()
+    const folder = keptFolder('preload')
     writeWhole(join(folder, nameOf(key, bytes)), bytes, 0o600)
     const usedMs = (name: string) => lstatSync(join(folder, name)).mtimeMs
     const names = readdirSync(folder).map((name) => ({ name, ms: usedMs(name) }))
@@ -68,17 +69,17 @@ function nameOf(key: string, bytes: Uint8Array): string {
 }
 
 /**
- * Returns `$XDG_CACHE_HOME/rankweave/preload`, which it makes if it is missing.
+ * Returns `$XDG_CACHE_HOME/rankweave/preload` or `costs`, which it makes if it is missing.
  *
- * @throws an error unless it belongs to this user, who alone can write to it
+ * @throws ERR_FILE unless it belongs to this user, who alone can write to it
  */
-function keptFolder(): string {
+export function keptFolder(kind: 'preload' | 'costs'): string {
   const set = process.env['XDG_CACHE_HOME'] ?? ''
   const home = isAbsolute(set) ? set : join(homedir(), '.cache')
   makeDirectory(home)
-  if (lstatSync(home).uid !== process.getuid?.()) throw new Error(`expected ${home} of this user`)
+  if (lstatSync(home).uid !== process.getuid?.()) throw notOurs(home)
   const own = join(home, 'rankweave')
-  const kept = join(own, 'preload')
+  const kept = join(own, kind)
   for (const folder of [own, kept]) {
     try {
       mkdirSync(folder, { mode: 0o700 })
@@ -86,10 +87,13 @@ function keptFolder(): string {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const stats = lstatSync(folder)
-    if (!stats.isDirectory() || !isOnlyOurs(stats)) throw new Error(`expected ${folder} of this user alone`)
+    if (!stats.isDirectory() || !isOnlyOurs(stats)) throw notOurs(folder)
   }
   return kept
 }
+
+const notOurs = (folder: string) =>
+  new RankweaveError('ERR_FILE', `expected ${folder} as a folder that this user alone can write to`)
 
 /** Reads a library and marks it as used. @throws an error unless this user alone can write it */
 function readOwn(file: string): Buffer {

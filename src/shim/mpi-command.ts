@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 import { shellWord } from '../text/printable.js'
@@ -140,6 +140,39 @@ export function launchLine(
     .join(' ')
 }
 
+/** A host, and the processes that a job starts there. */
+export interface HostPlaces {
+  readonly host: string
+  readonly processes: number
+}
+
+/**
+ * Returns the words that start a program on so many processes by `mpirun`, on what its scheduler or host offers or on
+ * given hosts, also where they share cores.
+ *
+ * @param hosts where they run, written to `hostFile`; null: what `mpirun` chooses
+ * @throws ERR_SHIM as {@link launcherNameOf}
+ */
+export function measuringLaunch(
+  launcher: string,
+  processes: number,
+  hosts: readonly HostPlaces[] | null,
+  hostFile: string,
+): readonly string[] {
+  const isMpich = launcherNameOf([launcher]) === 'MPICH'
+  const isRoot = process.getuid?.() === 0
+  const lines = hosts?.map(({ host, processes }) =>
+    isMpich ? `${host}:${processes}` : `${host} slots=${processes}`,
+  )
+  if (lines !== undefined) writeFileSync(hostFile, `${lines.join('\n')}\n`)
+  return [
+    launcher,
+    ...(isMpich ? [] : [...(isRoot ? ['--allow-run-as-root'] : []), '--oversubscribe']),
+    ...(lines === undefined ? [] : [isMpich ? '-f' : '--hostfile', hostFile]),
+    ...['-n', String(processes)],
+  ]
+}
+
 /**
  * Returns a command that starts an MPI program, with variables of the environment for its processes.
  *
@@ -167,6 +200,14 @@ export function withVariables(
 /** Returns the MPI whose launcher starts a command. @throws ERR_SHIM as {@link withVariables} */
 export function launcherNameOf(command: readonly string[]): MpiName | 'Slurm' {
   return launcherOf(command, {}, printedVersion).name
+}
+
+/** Returns what `--version` of a launcher prints first. @throws ERR_SHIM if it does not start or is of another MPI */
+export function launcherVersion(launcher: string): string {
+  const printed = printedVersion(launcher)
+  if (printed === null) throw new RankweaveError('ERR_SHIM', `${launcher} is not on PATH or does not start`)
+  launcherNameOf([launcher])
+  return printed.trim().split('\n').slice(0, 2).join(' ')
 }
 
 function launcherOf(

@@ -1,16 +1,17 @@
 import { rangeAt } from '../../base/search.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { levelOf, type Machine } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { portsField, portsOf } from '../../machine/nodes.js'
 import { figuresOf, levels, type Profile } from '../../machine/profile.js'
 import { readMachine } from '../input/machine-input.js'
-import { addOptions, json, option, readOptions } from '../input/options.js'
+import { addOptions, flag, json, option, readOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { counted, figure } from '../output/figure-text.js'
 import type { Reporter } from '../output/reporter.js'
 import { columns, table } from '../output/result-rows.js'
+import { isHere, machineHere } from '../program/machine-here.js'
 import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
@@ -23,27 +24,31 @@ Examples:
   rankweave machine torus:dims=8x8x8,profile=bluegene-p --route 0,511
   lstopo --of xml node.xml && rankweave machine node.xml,nodes=64
   srun -n 1 rankweave machine slurm --json
+  rankweave machine here
   rankweave machine hosts FILE`
 
 const optionTable = {
   route: option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17'),
+  again: flag('--again', 'of here: measure messages, although their costs are kept'),
   json,
 }
 
 export const machineCommand: AddCommand = (command, act) => {
   addOptions(
     command
-      .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')
+      .argument('<source>', 'one line of text, here, FILE.xml, slurm, hosts:FILE')
       .argument('[file]', "the host list after 'hosts'"),
     optionTable,
   )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, file: string | undefined, raw: unknown) => {
-        const { route: ranks } = readOptions(optionTable, raw)
+        const { again, route: ranks } = readOptions(optionTable, raw)
+        if (again && !isHere(source)) throw wrongValue('ERR_USAGE', '--again: expected here', source)
         if (file !== undefined && source !== 'hosts')
           throw new RankweaveError('ERR_USAGE', `expected one description of a machine, got also '${file}'`)
-        const { machine, hosts } = readMachine(file === undefined ? source : `hosts:${file}`)
+        const given = isHere(source) ? await machineHere(report.note, source, again) : source
+        const { machine, hosts } = readMachine(file === undefined ? given : `hosts:${file}`)
         const route = ranks === undefined ? null : routeOfRanks(ranks, machine)
         const text = formatMachine(machine)
         const object = {

@@ -24,6 +24,7 @@ A machine is one line of text:
   FILE.xml,nodes=16                16 nodes as lstopo --of xml describes one
   slurm                            the nodes and tasks of the job, from SLURM_* (by=cpus: its processors)
   hosts:FILE                       a host list: host:16 or host slots=16 per line
+  here                             this host, or the hosts of its job, with measured costs of MPI's messages
 ,packages=2 divides the cores of nodes; ,profile=NAME or ,profile=FILE.json says what messages cost; ,ports=6 lets a
 node send six messages into the network at once.
 Ranks fill node 0 first.`

@@ -262,6 +262,37 @@ static void time_calls(char *words) {
   free(own);
 }
 
+static void answer_figures(const char *kind, const double *figures, int count) {
+  if (process == 0) {
+    printf("%s", kind);
+    for (int i = 0; i < count; i++) printf(" %.4f", figures[i]);
+  }
+  answer("");
+}
+
+static void time_messages(char *words) {
+  const char *rank = strtok(words, " "), *times = strtok(NULL, " ");
+  int second = rank == NULL ? 0 : atoi(rank), runs = times == NULL ? 0 : atoi(times);
+  char kind[64];
+  if (second < 1 || second >= processes || runs < 1) rw_measure_fail("expected another process and runs");
+  double *figures = calloc((size_t)runs * RW_MESSAGE_FIGURES, sizeof *figures);
+  if (figures == NULL) rw_measure_fail("memory is exhausted");
+  snprintf(kind, sizeof kind, "messages %ld", rw_measured_eager_limit(process, second));
+  rw_measured_messages(process, second, runs, figures);
+  answer_figures(kind, figures, runs * RW_MESSAGE_FIGURES);
+  free(figures);
+}
+
+static void time_memory(const char *words) {
+  int runs = atoi(words);
+  if (runs < 1) rw_measure_fail("expected runs");
+  double *figures = calloc((size_t)runs * RW_MEMORY_FIGURES, sizeof *figures);
+  if (figures == NULL) rw_measure_fail("memory is exhausted");
+  if (process == 0) rw_measured_memory(runs, figures);
+  answer_figures("memory", figures, runs * RW_MEMORY_FIGURES);
+  free(figures);
+}
+
 static void follow(const char *kind, char *words) {
   static char text[16384];
   if (strcmp(kind, "describe") == 0) {
@@ -279,6 +310,14 @@ static void follow(const char *kind, char *words) {
   }
   if (strcmp(kind, "time") == 0) {
     time_calls(words);
+    return;
+  }
+  if (strcmp(kind, "messages") == 0) {
+    time_messages(words);
+    return;
+  }
+  if (strcmp(kind, "memory") == 0) {
+    time_memory(words);
     return;
   }
   if (strcmp(kind, "spread") == 0) spread_over(words);

@@ -10,6 +10,12 @@
  *   verify ID                 answers: right | wrong | refused
  *   time ID REPETITIONS       answers: times US ... US ...     of the call and a barrier after it, then of the barrier alone
  *   done                      answers: ok        frees the settings of the call
+ *   messages RANK RUNS        answers: messages LIMIT NS ...      between processes 0 and RANK: the bytes of the longest
+ *                             message that is sent before its receiver is ready, -1 if there is no limit up to 4 MiB;
+ *                             then for every run a message of 8 bytes from end to end, a byte more, one message of
+ *                             many, the sender's part of it, the receiver's part
+ *   memory RUNS               answers: memory NS ...       of process 0, for every run: a block of 8 bytes copied, a byte
+ *                             more, a byte of a sum of float64
  *   end
  *
  * First it prints `rankweave-measure TEXT` with the name of the library, and `nodes N N ...`: for every process the
@@ -39,6 +45,14 @@ void rw_measured_free(rw_measured_call *call);
 int rw_measured_run(const rw_measured_call *call, MPI_Comm comm);
 void rw_measured_clear(const rw_measured_call *call);
 int rw_measured_is_right(const rw_measured_call *call);
+
+/* The figures of a run of both orders below, nanoseconds. */
+enum { RW_MESSAGE_FIGURES = 5, RW_MEMORY_FIGURES = 3 };
+/* Measures between processes 0 and `second`. Collective over all processes. */
+long rw_measured_eager_limit(int own, int second);
+/* Fills the figures of every run in process 0. Only processes 0 and `second` take part. */
+void rw_measured_messages(int own, int second, int runs, double *figures);
+void rw_measured_memory(int runs, double *figures);
 
 /* Ends the job with a message. */
 void rw_measure_fail(const char *format, ...);
