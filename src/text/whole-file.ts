@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs'
+import { accessSync, closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -116,6 +116,25 @@ function make(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
+}
+
+/**
+ * Makes a directory for files that are written later, so that long work does not fail at its end.
+ *
+ * @returns its absolute path: the program may change the working directory
+ * @throws ERR_FILE if files cannot be written
+ */
+export function makeWritableDirectory(directory: string): string {
+  try {
+    makeDirectory(directory)
+    if (!statSync(directory).isDirectory()) throw new Error('expected a directory, got a file or device')
+    accessSync(directory, constants.W_OK)
+    // The check also fails for a path that exists and is not a directory.
+    accessSync(join(directory, '.'), constants.X_OK)
+  } catch (cause) {
+    throw fileError('write', directory, cause)
+  }
+  return resolve(directory)
 }
 
 /** The bytes of one read; a call of the system reads less than 2 GiB. */

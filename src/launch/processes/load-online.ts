@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { readRegularFileIfThere } from '../../text/whole-file.js'
+import { makeWritableDirectory, readRegularFileIfThere } from '../../text/whole-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { readTuningFile, requireOwnSource, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
 import { fnvHash, isGrid, type TuningFile } from '../../tuning/models/tuning-file.js'
@@ -17,7 +17,6 @@ import {
 import { ownSettingTable } from '../../tuning/settings/own-settings.js'
 import { NumberedSettings, type TuningSetting } from '../../tuning/settings/setting.js'
 import type { OnlineRequest } from './tuning-option.js'
-import { makeWritableDirectory } from './writable-directory.js'
 
 export const modelFileName = 'model.json'
 

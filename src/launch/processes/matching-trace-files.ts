@@ -1,9 +1,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { traceLines } from '../../messages/matching-queues/matching-trace.js'
-import { fileError, writeWholeFile } from '../../text/whole-file.js'
+import { fileError, makeWritableDirectory, writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
-import { makeWritableDirectory } from './writable-directory.js'
 
 /** Returns the name of a rank's file in the directory of a trace. */
 function traceFileName(worldRank: number): string {
