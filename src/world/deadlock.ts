@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../base/bytes.js'
 import { realClock } from '../base/clock.js'
-import { isLoading } from '../base/loading.js'
 import { concatenate } from '../base/packing.js'
+import { isLoading } from '../base/turn.js'
 import { calledBy, mismatched } from '../calls/matching/call-report.js'
 import type { Lane } from '../calls/matching/lane.js'
 import { describeWords, encodeSignature, sameWords } from '../calls/signature.js'

@@ -1,5 +1,5 @@
 import { sizeClass } from '../../base/bytes.js'
-import { whileLoading } from '../../base/loading.js'
+import { whileLoading } from '../../base/turn.js'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import type { CommContext } from '../../messages/process/comm-context.js'

@@ -1,4 +1,4 @@
-import { whileLoading } from '../../base/loading.js'
+import { whileLoading } from '../../base/turn.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { splitConventionally } from './conventional.js'
 import type {

@@ -1,6 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { stableOrder } from '../../base/order.js'
-import { firstNotBelow } from '../../base/search.js'
+import { firstNotBelow, stableOrder } from '../../base/search.js'
 import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank, rankOfOperation } from '../walk.js'
 import { homeOfBlock, type LoweringContext } from './lowering-context.js'

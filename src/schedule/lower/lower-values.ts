@@ -1,7 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { stableOrder } from '../../base/order.js'
 import { concatenateWords } from '../../base/packing.js'
-import { rangeAt } from '../../base/search.js'
+import { rangeAt, stableOrder } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind, type Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'

@@ -1,5 +1,4 @@
-import { stableOrder } from '../../base/order.js'
-import { firstNotBelow, indexIn } from '../../base/search.js'
+import { firstNotBelow, indexIn, stableOrder } from '../../base/search.js'
 import { wrongValue } from '../../errors.js'
 import { maxPhases } from '../builder.js'
 import { opKind, type Schedule } from '../ir.js'

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { requireKnownOptions } from '../../base/known-options.js'
-import { inversePermutation } from '../../base/order.js'
+import { inversePermutation } from '../../base/search.js'
 import { permuteRows, transposeRows } from '../compressed-rows.js'
 import { type FriendGroups, holdersOf, partBounds } from '../friends/friend-groups.js'
 import { type FriendLists, friendLists, ownersOf } from '../friends/friend-lists.js'

@@ -1,6 +1,5 @@
-import { inversePermutation } from '../../base/order.js'
 import { below } from '../../base/random.js'
-import { meanOf } from '../../base/search.js'
+import { inversePermutation, meanOf } from '../../base/search.js'
 import { entriesByRow, permuteRows, rowStarts } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'

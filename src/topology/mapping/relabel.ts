@@ -1,4 +1,4 @@
-import { inversePermutation } from '../../base/order.js'
+import { inversePermutation } from '../../base/search.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { stableOrder } from '../../../src/base/order.js'
 import { below, mulberry32 } from '../../../src/base/random.js'
+import { stableOrder } from '../../../src/base/search.js'
 
 it('orders by key, then number', () => {
   const next = mulberry32(7)

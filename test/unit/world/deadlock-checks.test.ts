@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { realClock } from '../../../src/base/clock.js'
-import { whileLoading } from '../../../src/base/loading.js'
+import { whileLoading } from '../../../src/base/turn.js'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import type { Fabric, FabricSession, FrameSink } from '../../../src/fabric/fabric.js'
 import { frameKind } from '../../../src/messages/process/frames.js'
