@@ -9,13 +9,19 @@ import {
   throwingRank,
 } from '../errors.js'
 import { ownModule, ownVersion } from '../package-paths.js'
-import type { Act } from './commands/command.js'
 import { commands, type ListedCommand } from './commands/commands.js'
-import { type ExitCode, exitCodeOfSignal, exitCodes } from './output/exit-codes.js'
+import {
+  type ExitCode,
+  exitCodeOfSignal,
+  exitCodes,
+  Interrupted,
+  OutputLost,
+  WorldFailure,
+} from './output/exit-codes.js'
 import { ownWords } from './output/own-command.js'
+import type { Act } from './output/reporter.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
-import { Interrupted, OutputLost, WorldFailure } from './program/world-failure.js'
 
 const help = `
 Start here:

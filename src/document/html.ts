@@ -1,7 +1,7 @@
 import { escapeXml } from '../text/printable.js'
 import { cellText, type Document, marks, type Section, type Table } from './document.js'
+import { svgOf } from './picture.js'
 import { plotPicture } from './plot-picture.js'
-import { svgOf } from './svg.js'
 
 const style = `
 :root { color-scheme: light dark }

@@ -7,13 +7,11 @@ import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
 import { percentText, shellWord } from '../../text/printable.js'
 import { addOptions, json, number, option, readOptions, whole } from '../input/options.js'
-import { counted, secondsText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { table } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, secondsText, table } from '../output/result-rows.js'
 import { temporaryRecordFolder } from '../program/preloaded-run.js'
 import { fileOfChange, TriedProgram } from '../program/tried-program.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. It is run once with a profile, then

@@ -28,13 +28,11 @@ import {
   wholeList,
 } from '../input/options.js'
 import { measuredFabricOf, measuredWorldOptions, reportOf } from '../input/world-options.js'
-import { counted } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { columns, counted } from '../output/result-rows.js'
 import main from '../program/calibrate-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 Measures between process 0 and the next process on its node, and between process 0 and a process of another node if there

@@ -1,4 +1,4 @@
-import type { AddCommand } from './command.js'
+import type { AddCommand } from '../output/reporter.js'
 
 /** The groups of the help of all commands, in its order. */
 export const commandGroups = [

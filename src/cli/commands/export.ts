@@ -23,11 +23,10 @@ import { serverOptions } from '../input/server-options.js'
 
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportRowsBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
-import type { Reporter } from '../output/reporter.js'
-import { held, row, shown } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, figure, held, row, shown } from '../output/result-rows.js'
 import { mappingRow } from '../output/simulation-report.js'
 import {
   refuseInapplicable,
@@ -35,7 +34,6 @@ import {
   sendsAtOnce,
   shapeOptions,
 } from '../source/schedule-source.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a

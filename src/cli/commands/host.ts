@@ -15,10 +15,8 @@ import {
   worldOptions,
 } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, secondsText } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
-import { held, row, shown } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, held, row, secondsText, shown } from '../output/result-rows.js'
 
 /**
  * Writes a token to a file that only this user can read, from the first byte, even if the file exists.

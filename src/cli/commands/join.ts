@@ -7,8 +7,9 @@ import type { Joined } from '../../launch/websocket/joined.js'
 import { addOptions, flag, json, negation, option, readOptions, seconds, whole } from '../input/options.js'
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
 import { onlineTuningOption, reportOf, tuningOfRun } from '../input/world-options.js'
-import { counted, secondsText } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
+import { WorldFailure } from '../output/exit-codes.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, secondsText } from '../output/result-rows.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
 import {
   attributed,
@@ -18,8 +19,6 @@ import {
   resultLines,
 } from '../program/rank-output.js'
 import { asWorld } from '../program/run-program.js'
-import { WorldFailure } from '../program/world-failure.js'
-import type { AddCommand } from './command.js'
 
 /**
  * Returns the token of a world. An option that was given takes precedence over the environment.

@@ -41,11 +41,10 @@ import {
   whole,
 } from '../input/options.js'
 import { blacklistsOf, type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
-import { counted } from '../output/figure-text.js'
 import { learnOutcome, learnReportOutcome, learnReportText, learnText } from '../output/learn-report.js'
 import { checkOutputs, reportBeside, writeBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted } from '../output/result-rows.js'
 
 const help = `
 FOLDER has what runs recorded, one file of each run. All runs that explored are learned from, in any order; runs of mode

@@ -8,11 +8,9 @@ import { figuresOf, levels, type Profile } from '../../machine/profile.js'
 import { readMachine } from '../input/machine-input.js'
 import { addOptions, flag, json, option, readOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { counted, figure } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns, table } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { columns, counted, figure, table } from '../output/result-rows.js'
 import { isHere, machineHere } from '../program/machine-here.js'
-import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 

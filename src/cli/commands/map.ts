@@ -3,8 +3,7 @@ import * as z from 'zod'
 import { numberOption } from '../../base/option.js'
 import { namedStrategy } from '../../client/protocol/plan-words.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
-import { joined, type Picture } from '../../document/picture.js'
-import { svgOf } from '../../document/svg.js'
+import { joined, type Picture, svgOf } from '../../document/picture.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
@@ -51,10 +50,9 @@ import {
   writeBeside,
   writeOutput,
 } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
 import { type MappedTimes, mappingTable } from '../output/simulation-report.js'
 import { builtTopology } from '../source/planned-topology.js'
-import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 ${machineHelp}

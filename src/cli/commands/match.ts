@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { processorMs } from '../../base/clock.js'
-import { svgOf } from '../../document/svg.js'
+import { svgOf } from '../../document/picture.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import {
   baselineDesign,
@@ -26,7 +26,6 @@ import { countSources } from '../../messages/matching-queues/replay.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { readingFile, withSource } from '../../text/source-file.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
-import { figure } from '../output/figure-text.js'
 import {
   matchingComparisonText,
   matchingPicture,
@@ -34,8 +33,8 @@ import {
   type ReportedRank,
 } from '../output/matching-comparison.js'
 import { checkOutputs, reportBeside, requireDistinctFiles, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { figure } from '../output/result-rows.js'
 
 /** The longest time of one replay with one design. */
 const mostReplayMs = 10_000

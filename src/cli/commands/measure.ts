@@ -66,18 +66,16 @@ import {
   reportOf,
   tuningOf,
 } from '../input/world-options.js'
-import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { counted, figure, significant } from '../output/figure-text.js'
+import { type ExitCode, exitCodes, WorldFailure } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
+import type { AddCommand } from '../output/reporter.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
-import { columns, table } from '../output/result-rows.js'
+import { columns, counted, figure, significant, table } from '../output/result-rows.js'
 import type { MeasureProblem } from '../program/measure-program.js'
 import main from '../program/measure-program.js'
 import type { OverviewFigure } from '../program/overview-program.js'
 import overviewMain from '../program/overview-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import { WorldFailure } from '../program/world-failure.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 Collectives: ${measuredCollectives.join(', ')}.

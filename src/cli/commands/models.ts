@@ -43,11 +43,9 @@ import {
   whole,
 } from '../input/options.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-list.js'
-import { counted, figure, significant } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns, type ResultColumn } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { columns, counted, figure, type ResultColumn, significant } from '../output/result-rows.js'
 
 const modeled = [...new Set(modeledAlgorithms.map(({ collective }) => collective))]
 

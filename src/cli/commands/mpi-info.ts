@@ -2,11 +2,9 @@ import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
-import { counted } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
-import { held, row, shown } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, held, row, shown } from '../output/result-rows.js'
 import { leaveMpi } from '../program/run-own-program.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 Started by an MPI launcher: the library of the job, its processes and nodes; process 0 reports for all.

@@ -17,17 +17,14 @@ import {
   refuseGiven,
 } from '../input/options.js'
 import { mapOption, operationOption, spelledBy, strategyOptions } from '../input/plan-options.js'
-import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { change, figure, secondsText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns, table } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { change, columns, figure, secondsText, table } from '../output/result-rows.js'
 import { mappingRow } from '../output/simulation-report.js'
-import { planHere, servedPlan } from '../source/planned-topology.js'
-import type { AddCommand } from './command.js'
+import { planHere, recordedIn, servedPlan } from '../source/planned-topology.js'
 
 const help = `${specHelp}
 ${machineHelp}

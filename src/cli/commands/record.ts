@@ -25,13 +25,11 @@ import {
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
-import { counted, figure } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { reportGraphs, type WrittenGraph } from '../output/recorded-graphs-report.js'
-import type { Reporter } from '../output/reporter.js'
-import { held, row, shown } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, figure, held, row, shown } from '../output/result-rows.js'
 import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified, with

@@ -30,13 +30,13 @@ import { spelledBy, strategyOptionNames, strategyOptions } from '../input/plan-o
 import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
+import type { AddCommand } from '../output/reporter.js'
 import { groupProgress, type Reporter } from '../output/reporter.js'
+import { counted } from '../output/result-rows.js'
 import { builtTopology, type ServedPlan, servedPlan } from '../source/planned-topology.js'
 import { isTopology } from '../source/schedule-source.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.

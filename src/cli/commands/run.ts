@@ -23,11 +23,10 @@ import {
   worldMachineOption,
   worldOptions,
 } from '../input/world-options.js'
-import { counted, secondsText } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, secondsText } from '../output/result-rows.js'
 import { plainValue, resultLines } from '../program/rank-output.js'
 import { runUserProgram } from '../program/run-program.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 PROGRAM is a .ts, .mts, .js, .mjs or .cjs file whose default export is called once per rank:

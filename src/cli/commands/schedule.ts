@@ -38,13 +38,20 @@ import {
   withoutSchedule,
 } from '../output/algorithm-list.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { counted, figure, secondsText } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportRowsBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns, held, type ResultRow, row, shown } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import {
+  columns,
+  counted,
+  figure,
+  held,
+  type ResultRow,
+  row,
+  secondsText,
+  shown,
+} from '../output/result-rows.js'
 import { scheduleFromText, sendsAtOnce } from '../source/schedule-source.js'
-import type { AddCommand } from './command.js'
 
 /** The options of a choice among the algorithms of a collective. */
 const choiceOptions = {

@@ -6,9 +6,8 @@ import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
 import { addOptions, json, type OptionValues, option, readOptions, seconds, whole } from '../input/options.js'
 import { readNamedFile } from '../input/server-options.js'
-import { counted } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted } from '../output/result-rows.js'
 
 const help = `
 Plans for programs in any language, by HTTP: upload a topology, request a plan, fetch its schedule, its simulation, a C program of it.

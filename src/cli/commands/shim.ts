@@ -13,9 +13,8 @@ import { openInput } from '../input/open-input.js'
 import { addOptions, json, option, readOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { noteViolations } from '../output/proof-report.js'
-import type { Reporter } from '../output/reporter.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
 import { held, row, shown } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 The library is preloaded into unmodified MPI programs. On communicators with a topology it plans neighborhood collectives

@@ -14,16 +14,15 @@ import { verify } from '../../schedule/verify/verify.js'
 import { requireMachine } from '../input/machine-input.js'
 import { addOptions, json, oneOf, option, readOptions, whole } from '../input/options.js'
 import { mapOption, operationOption, strategyOptions } from '../input/plan-options.js'
-import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOptions } from '../input/server-options.js'
-
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted } from '../output/figure-text.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
-import type { Reporter } from '../output/reporter.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted } from '../output/result-rows.js'
 import { mappingRow, simulationRows } from '../output/simulation-report.js'
+import { recordedIn } from '../source/planned-topology.js'
 import {
   blockPlacement,
   nodesOfRanks,
@@ -31,7 +30,6 @@ import {
   scheduleFromSource,
   shapeOptions,
 } from '../source/schedule-source.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a

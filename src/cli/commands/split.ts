@@ -17,12 +17,10 @@ import {
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
 import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, figure, secondsText } from '../output/figure-text.js'
-import type { Reporter } from '../output/reporter.js'
-import { table } from '../output/result-rows.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, figure, secondsText, table } from '../output/result-rows.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import main, { hosted, type SplitProblem, type SplitShare, splitProblem } from '../program/split-program.js'
-import type { AddCommand } from './command.js'
 
 const help = `
 Rank r gets color r modulo --colors and a random key, or the color (or -) and key in line r + 1 of --file.

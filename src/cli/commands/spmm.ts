@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { medianInterval } from '../../base/search.js'
 import { namedStrategy, refuseNeedlessFriends } from '../../client/protocol/plan-words.js'
-import { svgOf } from '../../document/svg.js'
+import { svgOf } from '../../document/picture.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -22,14 +22,12 @@ import { addOptions, json, negation, option, readOptions, whole } from '../input
 import { spelledBy, strategyOptions } from '../input/plan-options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
-import { exitCodes } from '../output/exit-codes.js'
+import { exitCodes, WorldFailure } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
 import { type SpmmOutcome, spmmPicture, spmmText, tolerance } from '../output/spmm-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import main, { type SpmmJob, type SpmmResult } from '../program/spmm-program.js'
-import { WorldFailure } from '../program/world-failure.js'
-import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 

@@ -33,7 +33,6 @@ import {
 } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { change, counted, figure, rangeText } from '../output/figure-text.js'
 import {
   checkOutputs,
   isStandardOutput,
@@ -42,9 +41,18 @@ import {
   requireDistinctFiles,
   writeOutput,
 } from '../output/output-file.js'
+import type { AddCommand } from '../output/reporter.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
-import { held, type ResultRow, row, shown } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
+import {
+  change,
+  counted,
+  figure,
+  held,
+  type ResultRow,
+  rangeText,
+  row,
+  shown,
+} from '../output/result-rows.js'
 
 const help = `${specHelp}
 ${machineHelp}

@@ -54,7 +54,6 @@ import {
   whole,
   wordList,
 } from '../input/options.js'
-import { counted } from '../output/figure-text.js'
 import {
   checkOutputs,
   isStandardOutput,
@@ -63,9 +62,8 @@ import {
   writeBeside,
   writeOutput,
 } from '../output/output-file.js'
-import type { Reporter } from '../output/reporter.js'
-import { columns } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { columns, counted } from '../output/result-rows.js'
 
 const help = `
 DATA are files of measured times, as rankweave measure writes them, of one source. A tree is learned for each collective.

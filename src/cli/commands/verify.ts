@@ -7,11 +7,9 @@ import { openInput } from '../input/open-input.js'
 import { addOptions, flag, json, option, readOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted } from '../output/figure-text.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
-import type { Reporter } from '../output/reporter.js'
-import { table } from '../output/result-rows.js'
-import type { AddCommand } from './command.js'
+import type { AddCommand, Reporter } from '../output/reporter.js'
+import { counted, table } from '../output/result-rows.js'
 
 const help = `${specHelp}
 

@@ -14,8 +14,7 @@ import {
 } from '../../tuning/online/learning-report.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'
-import { counted, significant } from './figure-text.js'
-import { columns, type ResultColumn } from './result-rows.js'
+import { columns, counted, type ResultColumn, significant } from './result-rows.js'
 
 /** The most rows of each table (sizes, settings, iterations), moves of a choice, and columns of probabilities. */
 const most = { rows: 12, moves: 5, columns: 5 } as const

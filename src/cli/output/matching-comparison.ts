@@ -9,8 +9,7 @@ import type {
   SearchCause,
   SummedDesign,
 } from '../../messages/matching-queues/compare-designs.js'
-import { counted, figure, significant } from './figure-text.js'
-import { columns } from './result-rows.js'
+import { columns, counted, figure, significant } from './result-rows.js'
 
 /** A rank that was compared, and the end of its trace. */
 export interface ReportedRank extends ComparedRank {

@@ -1,9 +1,10 @@
+import type { Command } from 'commander'
 import { printableLines } from '../../text/printable.js'
 import type { ReadProgress } from '../../text/source-file.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-options.js'
-import { counted, figure } from './figure-text.js'
+import type { ExitCode } from './exit-codes.js'
 import type { OwnWords } from './own-command.js'
-import { objectOf, type ResultRow, textOf } from './result-rows.js'
+import { counted, figure, objectOf, type ResultRow, textOf } from './result-rows.js'
 import type { Streams } from './streams.js'
 
 /** The reports of a command: its result once on standard output, everything else on standard error. */
@@ -23,6 +24,15 @@ export interface Reporter {
   /** Prints rows as the command's result, below a heading of the text. */
   rows(rows: readonly ResultRow[], heading?: string): void
 }
+
+/** The action of a subcommand: it reports its result, or throws the error in its input. No exit code is success. */
+type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Promise<ExitCode> | Promise<void>
+
+/** A function that binds an action to this run's reporter and exit code. */
+export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Promise<void>
+
+/** A function that adds arguments, options and action to a subcommand, which has its name and description. */
+export type AddCommand = (command: Command, act: Act) => void
 
 const progressMs = 1000
 

@@ -11,8 +11,7 @@ import {
   simulatedTime,
 } from '../../topology/mapping/objectives.js'
 import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
-import { change, counted, figure, secondsText } from './figure-text.js'
-import { columns, table } from './result-rows.js'
+import { change, columns, counted, figure, secondsText, table } from './result-rows.js'
 
 /** Returns the rows of a simulation's table. @param first rows before those of the simulation */
 export function simulationRows(

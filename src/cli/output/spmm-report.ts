@@ -4,8 +4,7 @@ import { type Picture, type Shape, shape } from '../../document/picture.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TurnRatio } from '../../spmm/product-times.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
-import { change, counted, figure, rangeText, secondsText, significant } from './figure-text.js'
-import { table } from './result-rows.js'
+import { change, counted, figure, rangeText, secondsText, significant, table } from './result-rows.js'
 import { microseconds } from './simulation-report.js'
 
 /** The relative error above which a product is wrong. */

@@ -1,7 +1,6 @@
 import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { abortJobOnEarlyExit, mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
-import { OutputLost } from '../program/world-failure.js'
-import { type ExitCode, exitCodes } from './exit-codes.js'
+import { type ExitCode, exitCodes, OutputLost } from './exit-codes.js'
 import { ownCommand } from './own-command.js'
 
 /** The streams to which a command writes. Tests pass their own. */

@@ -15,7 +15,7 @@ import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { withVariables } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
-import { Interrupted, Overdue, WorldFailure } from './world-failure.js'
+import { Interrupted, Overdue, WorldFailure } from '../output/exit-codes.js'
 
 /** The libraries that are preloaded into the processes of a program, and the conditions of its run. */
 interface Preloading {

@@ -5,7 +5,7 @@ import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { tuningOf } from '../input/world-options.js'
-import { worldFailure } from './world-failure.js'
+import { worldFailure } from '../output/exit-codes.js'
 
 /** Announces that every process has left the world and is about to exit, with any code. */
 export async function leaveMpi(): Promise<void> {

@@ -7,11 +7,11 @@ import { run } from '../../launch/run.js'
 import type { Machine } from '../../machine/machine.js'
 import type { MailboxDesign } from '../../messages/process/matching-options.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
+import { watchOutput, worldFailure } from '../output/exit-codes.js'
 import { checkProgramFile, guardUserCode, loadProgram } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { attributed, captureRankOutput } from './rank-output.js'
 import { leaveMpi, ownProgram } from './run-own-program.js'
-import { watchOutput, worldFailure } from './world-failure.js'
 
 export interface ProgramOptions {
   /** The program: every thread loads it for itself. */

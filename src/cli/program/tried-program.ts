@@ -24,8 +24,8 @@ import { packedEnding } from '../../shim/packed-files.js'
 import { shellWord } from '../../text/printable.js'
 import { readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { readCallFolder } from '../input/call-folder.js'
+import { Interrupted, Overdue } from '../output/exit-codes.js'
 import { runPreloaded, untilSignal } from './preloaded-run.js'
-import { Interrupted, Overdue } from './world-failure.js'
 
 /** A program to be tried, and the ways to try it. */
 export interface Trial {

@@ -16,10 +16,9 @@ import { blockBounds } from '../../topology/compressed-rows.js'
 import { openInput } from '../input/open-input.js'
 import { option, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
 import { spelledBy, strategyOptionNames } from '../input/plan-options.js'
-import { recordedIn } from '../input/recorded-exchange.js'
 import { serverOf } from '../input/server-options.js'
 import { groupProgress, type Reporter } from '../output/reporter.js'
-import { builtTopology, servedPlan } from './planned-topology.js'
+import { builtTopology, recordedIn, servedPlan } from './planned-topology.js'
 
 /** The options of a command about its source. */
 interface SourceOptions extends PlanWords, ShapeOptions {

@@ -1,7 +1,6 @@
 import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { type Shape, shape } from '../../document/picture.js'
-import { svgOf } from '../../document/svg.js'
+import { type Shape, shape, svgOf } from '../../document/picture.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type RouterLink, torusInterior } from '../../machine/interior.js'
 import type { Machine, TorusMachine } from '../../machine/machine.js'

@@ -1,7 +1,6 @@
 import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { type Shape, shape } from '../../document/picture.js'
-import { svgOf } from '../../document/svg.js'
+import { type Shape, shape, svgOf } from '../../document/picture.js'
 import { RankweaveError } from '../../errors.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CellPlot } from '../../../src/document/document.js'
+import { svgText } from '../../../src/document/picture.js'
 import { plotPicture } from '../../../src/document/plot-picture.js'
-import { svgText } from '../../../src/document/svg.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
 const plot: CellPlot = {

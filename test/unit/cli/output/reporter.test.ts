@@ -1,7 +1,7 @@
 import { countHyperedges, mooreTopology } from 'rankweave/topology'
 import { expect, it, vi } from 'vitest'
-import { secondsText, significant } from '../../../../src/cli/output/figure-text.js'
 import { groupProgress, reporter } from '../../../../src/cli/output/reporter.js'
+import { secondsText, significant } from '../../../../src/cli/output/result-rows.js'
 
 const topology = mooreTopology({ dims: [8, 8], radius: 2 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type SpmmOutcome, spmmPicture } from '../../../../src/cli/output/spmm-report.js'
-import { svgText } from '../../../../src/document/svg.js'
+import { svgText } from '../../../../src/document/picture.js'
 
 const exchange = `routed:radices=${'2.'.repeat(60)}2`
 const outcome = {
