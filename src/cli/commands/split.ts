@@ -2,8 +2,11 @@ import { givenOptions } from '../../base/option-table.js'
 import { largestOf, smallestOf } from '../../base/search.js'
 import type { PhaseCost } from '../../comm/split/split-call.js'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
+import { type ByteSource, readText } from '../../text/byte-source.js'
+import { withSource } from '../../text/source-file.js'
+import { openInputOn } from '../input/open-input.js'
 import {
   addOptions,
   commandOptionsOf,
@@ -14,13 +17,18 @@ import {
   readOptions,
   whole,
 } from '../input/options.js'
-import { readSplitFile, type SplitInput } from '../input/split-input.js'
 import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { counted, figure, secondsText, table } from '../output/result-rows.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import main, { hosted, type SplitProblem, type SplitShare, splitProblem } from '../program/split-program.js'
+import main, {
+  hosted,
+  type SplitInput,
+  type SplitProblem,
+  type SplitShare,
+  splitProblem,
+} from '../program/split-program.js'
 
 const help = `
 Rank r gets color r modulo --colors and a random key, or the color (or -) and key in line r + 1 of --file.
@@ -82,6 +90,46 @@ function inputOf(
   if (colors === undefined) return readSplitFile(file, ranks, fabric)
   const message = '--colors: the colors are in the file: expected --file or --colors, got both'
   throw new RankweaveError('ERR_USAGE', message)
+}
+
+/** The average bytes of a line. */
+const lineBytes = 64
+
+/**
+ * Reads one line per rank: color and key, or `-` for no color; without a key it is 0. The file may be a pipe or
+ * compressed, and `-` is standard input.
+ *
+ * @param fabric of the world that splits
+ * @throws ERR_FILE for a file that cannot be read, beyond 64 bytes per rank, for another number of lines, or for a line
+ *   of another form; ERR_USAGE for `-` if every process reads
+ */
+function readSplitFile(path: string, ranks: number, fabric: FabricFactory): SplitInput {
+  const read = (source: ByteSource) => readText(source, path, lineBytes * ranks)
+  const text = withSource(path, read, { open: openInputOn(fabric) })
+  const lines = text.trimEnd().split('\n')
+  if (lines.length !== ranks)
+    throw wrongValue('ERR_FILE', `${path}: expected ${ranks} lines, one per rank`, lines.length)
+  const color = new Int32Array(ranks)
+  const key = new Int32Array(ranks)
+  lines.forEach((line, rank) => {
+    const words = line.trim().split(/\s+/)
+    const [first, second = '0'] = words
+    color[rank] = first === '-' ? -1 : number(path, rank, first, 0)
+    key[rank] = number(path, rank, second, -(2 ** 31))
+    if (words.length > 2) throw misread(path, rank, line)
+  })
+  return { kind: 'listed', color, key }
+}
+
+function number(path: string, rank: number, word: string, least: number): number {
+  const value = /^[-+]?\d+$/.test(word) ? Number(word) : Number.NaN
+  if (value >= least && value < 2 ** 31) return value
+  throw misread(path, rank, word)
+}
+
+function misread(path: string, rank: number, got: string): RankweaveError {
+  const expected = `${path}: line ${rank + 1}: expected a color from 0 to 2147483647 or -, then a signed 32-bit key`
+  return wrongValue('ERR_FILE', expected, got, { line: rank + 1 })
 }
 
 /** The JSON object of `rankweave split --json`. */

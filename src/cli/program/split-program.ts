@@ -1,10 +1,20 @@
 import { addToList, getOrAdd } from '../../base/maps.js'
+import { seededRandom } from '../../base/random.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import type { Communicator } from '../../handles/communicator.js'
 import { together } from '../../handles/together.js'
-import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
+
+/** The source of colors and keys: this many colors in turn with random keys, or lists by rank, color -1 for none. */
+export type SplitInput =
+  | { readonly kind: 'generated'; readonly colors: number }
+  | { readonly kind: 'listed'; readonly color: Int32Array; readonly key: Int32Array }
+
+interface ColorsAndKeys {
+  readonly color: Int32Array
+  readonly key: Int32Array
+}
 
 /** The problem of {@link splitProblem}; every process of a thread is passed the same object. */
 export interface SplitProblem {
@@ -151,6 +161,18 @@ function expectedOf({ input, thread }: SplitProblem, ranks: number): NonNullable
     thread.expected = { given, places: placesByDefinition(given.color, given.key) }
   }
   return thread.expected
+}
+
+function colorsAndKeys(input: SplitInput, ranks: number): ColorsAndKeys {
+  if (input.kind === 'listed') return input
+  const draw = seededRandom(ranks)
+  const color = new Int32Array(ranks)
+  const key = new Int32Array(ranks)
+  for (let rank = 0; rank < ranks; rank++) {
+    color[rank] = rank % input.colors
+    key[rank] = Math.floor((draw() - 0.5) * 2 ** 32)
+  }
+  return { color, key }
 }
 
 /** The result of a split for every rank. */
