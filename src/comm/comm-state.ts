@@ -1,10 +1,11 @@
+import type { Exchange } from '../calls/exchange/exchange.js'
 import { returnCharge } from '../calls/exchange/frame-exchange.js'
 import { CollectiveEngine } from '../calls/matching/collective-engine.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { OnlineCalls } from '../calls/plan/online-calls.js'
 import { RankweaveError } from '../errors.js'
 import { Matching } from '../messages/p2p/message-matching.js'
-import type { ListedHandles, MadeBy } from '../messages/process/comm-context.js'
+import type { ListedHandles, MadeBy, RankHandle, Seat } from '../messages/process/comm-context.js'
 import { KnownLosses } from '../messages/process/failures.js'
 import type { EagerSink, FrameContext, RetiredFrames } from '../messages/process/frame-router.js'
 import { type ContextId, envelopeWord, frameKind, headerWord } from '../messages/process/frames.js'
@@ -13,6 +14,7 @@ import type { ProcessPort } from '../messages/process/process-port.js'
 import { Runtime } from '../messages/process/runtime.js'
 import { Transfers } from '../messages/process/transfers.js'
 import { processOf } from '../messages/process/world-layout.js'
+import type { SplitOutcome } from './split/run-split.js'
 import type { PlannedSplit, SplitOrigin } from './split/split-call.js'
 import { Survival } from './survive/survival.js'
 import type { CommTable } from './table/distributed-table.js'
@@ -385,6 +387,41 @@ export class CommState implements TableContext, FrameContext {
     this.collectives.fail(error)
     this.runtime.slices.parentFailed(this.id)
   }
+}
+
+/** A rank and its position in the state of its communicator. */
+export type CommSeat = Seat<CommState>
+
+/** A communicator's handle, as the functions behind its methods see it. */
+export type CommHandle = RankHandle<CommState>
+
+/** Makes the handle of the rank with this local index. All ranks of a process pass the same function. */
+export type MakeHandle<H> = (state: CommState, localIndex: number) => H
+
+/** Describes how the collective of an exchange on `parent` made a communicator. */
+export function madeIn({ id, collectives }: CommState, { seq }: Exchange): MadeBy {
+  return { parent: id, seq, ...collectives.callOf(seq) }
+}
+
+/** Makes the contexts of a split, and the handle of every local rank of the parent, or null. */
+export function handlesOf<H>(
+  parent: CommState,
+  exchange: Exchange,
+  make: MakeHandle<H>,
+  { parts, origin }: SplitOutcome,
+): (H | null)[] {
+  parent.lastSplit = origin
+  const made = madeIn(parent, exchange)
+  const handles: (H | null)[] = new Array(parent.localRanks.length).fill(null)
+  for (const { id, table, hosted, processes } of parts) {
+    const state = parent.runtime.createContext(id, table, processes, parent.matchingDesigns)
+    state.origin = origin
+    state.made = made
+    for (let index = 0; index < hosted.length; index++) {
+      handles[hosted[index]] = make(state, index)
+    }
+  }
+  return handles
 }
 
 /**

@@ -10,8 +10,15 @@ import { loadMailboxDesigns, requireMailboxDesigns } from '../messages/mailboxes
 import type { ContextId } from '../messages/process/frames.js'
 import { type MailboxDesign, mailboxDesigns } from '../messages/process/matching-options.js'
 import { processOf } from '../messages/process/world-layout.js'
-import { type CommState, RangeContexts, type RankInterval } from './comm-state.js'
-import { type CommHandle, handlesOf, type MakeHandle, madeIn } from './handle.js'
+import {
+  type CommHandle,
+  type CommState,
+  handlesOf,
+  type MakeHandle,
+  madeIn,
+  RangeContexts,
+  type RankInterval,
+} from './comm-state.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 import type { SplitRequest } from './split/split-call.js'
 import { planSplit, type SplitPlan } from './split/split-plan.js'

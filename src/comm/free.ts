@@ -4,8 +4,7 @@ import type { Exchange } from '../calls/exchange/exchange.js'
 import { allSent } from '../calls/exchange/exchange-patterns.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
 import { RankweaveError } from '../errors.js'
-import type { CommState } from './comm-state.js'
-import type { CommHandle, CommSeat } from './handle.js'
+import type { CommHandle, CommSeat, CommState } from './comm-state.js'
 
 /** The context counter of the world, which `drawCounter` never returns. */
 const worldCounter = 0

@@ -5,7 +5,7 @@ import type { CollectiveCall } from '../calls/matching/collective-call.js'
 import type { CollectiveName } from '../calls/signature.js'
 import { wrongValue } from '../errors.js'
 import type { CommState } from './comm-state.js'
-import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
+import { type CommHandle, handlesOf, type MakeHandle } from './comm-state.js'
 import { runSplit } from './split/run-split.js'
 import type { ColorAndKey, PlannedSplit, SplitRequest } from './split/split-call.js'
 import {

@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../errors.js'
 import { processOf } from '../messages/process/world-layout.js'
+import type { CommSeat } from './comm-state.js'
 import type { FreeableHandle } from './free.js'
-import type { CommSeat } from './handle.js'
 import { noAuthorityError } from './survive/survivor-errors.js'
 import type { TableContext } from './table/process-table.js'
 

@@ -1,6 +1,5 @@
-import type { CommState } from '../comm/comm-state.js'
+import type { CommSeat, CommState } from '../comm/comm-state.js'
 import { type CommDescription, describeComm } from '../comm/describe.js'
-import type { CommSeat } from '../comm/handle.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import {

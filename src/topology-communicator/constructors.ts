@@ -1,7 +1,7 @@
 import { hashIntegers } from '../base/hash.js'
 import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
-import type { CommHandle } from '../comm/handle.js'
+import type { CommHandle } from '../comm/comm-state.js'
 import { RankweaveError } from '../errors.js'
 import { type CartShape, checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import { checkTopology, type ProcessTopology } from '../topology/process-topology.js'

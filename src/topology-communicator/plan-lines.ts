@@ -2,7 +2,7 @@ import { requireWaitOptions, type WaitOptions, waitOptions } from '../base/abort
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { gatherBytes } from '../calls/exchange/exchange-patterns.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
-import type { CommSeat } from '../comm/handle.js'
+import type { CommSeat } from '../comm/comm-state.js'
 import { wrongValue } from '../errors.js'
 import { type FormatOptions, formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
 import { currentVersion, headerOf, requireVersion } from '../schedule/file/header.js'

@@ -8,7 +8,7 @@ import {
 import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/planned-call.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
+import type { CommSeat } from '../../comm/comm-state.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { formatStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'

@@ -1,6 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { CommState } from '../../comm/comm-state.js'
-import type { CommHandle } from '../../comm/handle.js'
+import type { CommHandle, CommState } from '../../comm/comm-state.js'
 import type { Machine } from '../../machine/machine.js'
 import type { AutoStrategy, Choice, ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
