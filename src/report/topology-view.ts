@@ -1,4 +1,5 @@
 import { requireOptions } from '../base/known-options.js'
+import { firstNotBelow } from '../base/search.js'
 import { wrongValue } from '../errors.js'
 import type { CompressedRows } from '../topology/compressed-rows.js'
 import { findTranslations } from '../topology/generate/translations.js'
@@ -6,9 +7,7 @@ import { communitiesOf, type VertexPairs } from '../topology/mapping/communities
 import { distinctOut } from '../topology/neighbors.js'
 import { type ProcessTopology, requireTopology } from '../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../topology/topology-statistics.js'
-import { type AdjacencyView, adjacencyView, type NeighborhoodView, neighborhoodView } from './adjacency.js'
 import { type Histogram, histograms } from './histogram.js'
-import { positionOf, type Tiling, vertexOf } from './tiling.js'
 
 /** The data of the pictures of a topology. */
 export interface TopologyView {
@@ -191,4 +190,140 @@ function positionsOf(
   }
   const rounded = (values: readonly number[]) => values.map((value) => Number(value.toFixed(3)))
   return { x: rounded(x), y: rounded(y) }
+}
+
+/** A mapping of ranks to vertices. */
+type Tiling =
+  /** Vertex v stands for ranks `v * ranks` up to the next. */
+  | { readonly kind: 'blocks'; readonly ranks: number }
+  /**
+   * A row-major grid of ranks is cut into tiles, themselves row-major; those at the end of a dimension may be smaller.
+   */
+  | { readonly kind: 'tiles'; readonly dims: readonly number[]; readonly tile: readonly number[] }
+
+export function vertexOf(tiling: Tiling, rank: number): number {
+  if (tiling.kind === 'blocks') return Math.floor(rank / tiling.ranks)
+  const { dims, tile } = tiling
+  let vertex = 0
+  let rest = rank
+  let scale = 1
+  for (let d = dims.length - 1; d >= 0; d--) {
+    vertex += Math.floor((rest % dims[d]) / tile[d]) * scale
+    rest = Math.floor(rest / dims[d])
+    scale *= Math.ceil(dims[d] / tile[d])
+  }
+  return vertex
+}
+
+/** Returns the point at which a rank of a grid is drawn. */
+export function positionOf(grid: readonly number[], rank: number): readonly [x: number, y: number] {
+  const extents = grid.filter((extent) => extent > 1)
+  if (extents.length <= 1) {
+    const ranks = extents[0] ?? 1
+    const angle = (2 * Math.PI * rank) / ranks
+    const radius = ranks / (2 * Math.PI)
+    return [radius * Math.sin(angle), radius * Math.cos(angle)]
+  }
+  let rest = rank
+  const at: number[] = []
+  for (let d = extents.length - 1; d >= 0; d--) {
+    at.unshift(rest % extents[d])
+    rest = Math.floor(rest / extents[d])
+  }
+  const [column, row, ...outer] = at.toReversed()
+  let [x, y] = [column, -row]
+  // Each further dimension is drawn aslant; its steps are short if the planes before it are small.
+  for (const [i, step] of outer.entries()) {
+    const reach = extents[extents.length - 1] * (i === 0 ? 0.28 : 1.6)
+    x += step * Math.max(0.35, reach / 2)
+    y += step * Math.max(0.3, reach / 2.6)
+  }
+  return [x, y]
+}
+
+/**
+ * The destinations of all ranks, ascending, each once. A row lists its first destination, then differences, which are
+ * short in decimal.
+ */
+interface AdjacencyView {
+  readonly degree: readonly number[]
+  readonly step: readonly number[]
+}
+
+/** The most edges that {@link adjacencyView} lists. As JSON they take 0.5 MB for most topologies and 2 MB at most. */
+const mostEdges = 350_000
+
+/** Lists the destinations of all ranks; null beyond {@link mostEdges}. */
+function adjacencyView({ start, rank }: CompressedRows): AdjacencyView | null {
+  if (rank.length > mostEdges || start.length > mostEdges) return null
+  const ranks = start.length - 1
+  const degree = Array.from({ length: ranks }, (_, p) => start[p + 1] - start[p])
+  const step = Array.from(rank)
+  for (let p = 0; p < ranks; p++) for (let e = start[p + 1] - 1; e > start[p]; e--) step[e] -= step[e - 1]
+  return { degree, step }
+}
+
+/** Returns the rows that an adjacency view encodes. */
+export function rowsOf({ degree, step }: AdjacencyView): CompressedRows {
+  const start = new Int32Array(degree.length + 1)
+  const rank = Int32Array.from(step)
+  for (let p = 0; p < degree.length; p++) {
+    start[p + 1] = start[p] + degree[p]
+    for (let e = start[p] + 1; e < start[p + 1]; e++) rank[e] += rank[e - 1]
+  }
+  return { start, rank }
+}
+
+/** A rank, its neighbors and the edges among them. */
+export interface NeighborhoodView {
+  readonly rank: number
+  /** The ranks that `rank` sends to, ascending, each once. At most {@link mostNeighbors}. */
+  readonly out: readonly number[]
+  /** The ranks that send to `rank`, ascending, each once. At most {@link mostNeighbors}. */
+  readonly in: readonly number[]
+  /** The edges among the neighbors, as pairs; at most {@link mostAmong}. */
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  /** Whether neighbors or edges among them were omitted. */
+  readonly isCut: boolean
+}
+
+const mostNeighbors = 1000
+const mostAmong = 5000
+
+/**
+ * @param rows the destinations of every rank, ascending, each once
+ * @param rank below `rows.start.length - 1`
+ */
+export function neighborhoodView(rows: CompressedRows, rank: number): NeighborhoodView {
+  const { start } = rows
+  const ranks = start.length - 1
+  const allOut = [...rows.rank.subarray(start[rank], start[rank + 1])]
+  const allIn: number[] = []
+  for (let p = 0; p < ranks; p++) if (hasEdge(rows, p, rank)) allIn.push(p)
+  const out = allOut.slice(0, mostNeighbors)
+  const into = allIn.slice(0, mostNeighbors)
+  const near = new Set([...out, ...into])
+  near.delete(rank)
+  const from: number[] = []
+  const to: number[] = []
+  let isCut = out.length < allOut.length || into.length < allIn.length
+  for (const p of near) {
+    for (let e = start[p]; e < start[p + 1]; e++) {
+      if (!near.has(rows.rank[e]) || rows.rank[e] === p) continue
+      if (from.length === mostAmong) {
+        isCut = true
+        break
+      }
+      from.push(p)
+      to.push(rows.rank[e])
+    }
+  }
+  return { rank, out, in: into, from, to, isCut }
+}
+
+function hasEdge({ start, rank }: CompressedRows, from: number, to: number): boolean {
+  const end = start[from + 1]
+  const at = firstNotBelow(rank, to, start[from], end)
+  return at < end && rank[at] === to
 }

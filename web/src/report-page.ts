@@ -1,5 +1,5 @@
-import { neighborhoodView, rowsOf } from '../../src/report/adjacency.js'
 import type { Report } from '../../src/report/report-html.js'
+import { neighborhoodView, rowsOf } from '../../src/report/topology-view.js'
 import { h } from './dom.js'
 import type { RankSource } from './source.js'
 import { allViews } from './views/all.js'

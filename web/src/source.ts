@@ -1,5 +1,5 @@
-import type { NeighborhoodView } from '../../src/report/adjacency.js'
-import type { RankView } from '../../src/report/rank-view.js'
+import type { RankView } from '../../src/report/plan-view.js'
+import type { NeighborhoodView } from '../../src/report/topology-view.js'
 
 /** Gives views the data of a rank, from the file of a report or from the service. */
 export interface RankSource {

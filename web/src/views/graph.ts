@@ -1,6 +1,6 @@
 import type { PlanView } from '../../../src/report/plan-view.js'
-import { vertexOf } from '../../../src/report/tiling.js'
 import type { TopologyView } from '../../../src/report/topology-view.js'
+import { vertexOf } from '../../../src/report/topology-view.js'
 import { onScheme } from '../colors.js'
 import { choice, h, panel, table } from '../dom.js'
 import { figure } from '../format.js'

@@ -1,4 +1,4 @@
-import { operationWords, type RankView } from '../../../src/report/rank-view.js'
+import { operationWords, type RankView } from '../../../src/report/plan-view.js'
 import { h, panel, table } from '../dom.js'
 import { figure } from '../format.js'
 import type { RankSource } from '../source.js'
