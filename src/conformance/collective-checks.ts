@@ -8,6 +8,7 @@ import {
   labeledText,
   lengthOf,
   lengthsOf,
+  oddTuning,
   ranksOf,
   same,
   type Text,
@@ -15,7 +16,6 @@ import {
   treePrefix,
   types,
 } from './collective-oracles.js'
-import { oddTuning } from './odd-tuning.js'
 import type { WorldCase } from './world-case.js'
 
 /**

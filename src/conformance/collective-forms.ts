@@ -3,8 +3,7 @@ import type { Gathered } from '../calls/values/placement.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import { type Request, waitall } from '../messages/p2p/request.js'
-import { ranksOf, same } from './collective-oracles.js'
-import { oddTuning } from './odd-tuning.js'
+import { oddTuning, ranksOf, same } from './collective-oracles.js'
 import type { WorldCase } from './world-case.js'
 
 /** The names of a communicator's methods that have all forms. */

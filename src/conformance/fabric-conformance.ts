@@ -9,8 +9,8 @@ import {
   maxHeaderWords,
 } from '../fabric/fabric.js'
 import { cancelCases, type FabricContext, type ProcessCase, processCases } from './process-cases.js'
-import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import { equalWords, expect, expectBytes, expectRefused, patternBytes, TestPeer, turns } from './test-peer.js'
+import { type ExpectedFabric, expectedFabric } from './world-case.js'
 
 /** A rule of the contract in `fabric.ts`, checked on its own session. */
 export interface ConformanceCase {

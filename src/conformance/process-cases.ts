@@ -6,8 +6,8 @@ import {
   type FabricSession,
   maxHeaderWords,
 } from '../fabric/fabric.js'
-import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
 import { equalWords, expect, expectBytes, expectRefused, patternBytes, TestPeer, turns } from './test-peer.js'
+import { type ExpectedFabric, misplaced, placeHere } from './world-case.js'
 
 /** The part of one process in a case. It knows what every process sends, and hence what it must receive. */
 export interface ProcessCase {

@@ -1,8 +1,8 @@
 import { RankweaveError } from '../errors.js'
 import { waitall } from '../messages/p2p/request.js'
 import { ranksOf, same } from './collective-oracles.js'
-import { misplaced, placeHere } from './process-identity.js'
 import type { WorldCase } from './world-case.js'
+import { misplaced, placeHere } from './world-case.js'
 
 /** The cases of identity and counters of a world, and of progress of its event loops. */
 export const worldChecks: readonly WorldCase[] = [

@@ -17,9 +17,9 @@ import { flowChecks, matchingChecks } from './matching-checks.js'
 import { messageChecks } from './message-checks.js'
 import { neighborChecks } from './neighbor-checks.js'
 import { networkAlgorithmChecks } from './network-algorithm-checks.js'
-import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import { reorderChecks } from './reorder-checks.js'
 import type { CaseContext, HostedCase, WorldCase, WorldSetting } from './world-case.js'
+import { type ExpectedFabric, expectedFabric } from './world-case.js'
 import { endingChecks, worldChecks } from './world-checks.js'
 
 export interface ConformanceOptions {

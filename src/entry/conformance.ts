@@ -9,8 +9,14 @@ export {
   type FabricConformanceOptions,
   fabricConformance,
 } from '../conformance/fabric-conformance.js'
-export type { ExpectedFabric } from '../conformance/process-identity.js'
-export type { CaseContext, Check, ExpectedWorld, WorldCase, WorldSetting } from '../conformance/world-case.js'
+export type {
+  CaseContext,
+  Check,
+  ExpectedFabric,
+  ExpectedWorld,
+  WorldCase,
+  WorldSetting,
+} from '../conformance/world-case.js'
 export {
   type ConformanceOptions,
   checkWorld,

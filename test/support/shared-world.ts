@@ -1,6 +1,6 @@
 import { run } from 'rankweave'
 import type { FabricFactory } from 'rankweave/fabric'
-import { type ExpectedFabric, expectedFabric } from '../../src/conformance/process-identity.js'
+import { type ExpectedFabric, expectedFabric } from '../../src/conformance/world-case.js'
 import type { ConformanceArgs } from '../../src/conformance/world-conformance.js'
 import { allCases } from '../../src/conformance/world-conformance.js'
 

@@ -2,7 +2,7 @@ import type { DecisionTree, TuningFile } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { algorithms } from '../../../../src/collective/algorithms.js'
 import { checkedCollectives } from '../../../../src/conformance/collective-checks.js'
-import { oddTuning } from '../../../../src/conformance/odd-tuning.js'
+import { oddTuning } from '../../../../src/conformance/collective-oracles.js'
 import {
   type AlgorithmUse,
   type Communicator,

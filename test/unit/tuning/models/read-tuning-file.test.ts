@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { oddTuning } from '../../../../src/conformance/odd-tuning.js'
+import { oddTuning } from '../../../../src/conformance/collective-oracles.js'
 import {
   checkTuningFile,
   formatTuningFile,
