@@ -109,6 +109,6 @@ export {
   mapTopologies,
   mapTopology,
 } from '../topology/mapping/map-topology.js'
-export type { MappingObjective } from '../topology/mapping/objectives.js'
 export { type PlacementCosts, placementCosts } from '../topology/mapping/placement-costs.js'
+export type { MappingObjective } from '../topology/mapping/problem.js'
 export { relabelledTopology } from '../topology/mapping/relabel.js'

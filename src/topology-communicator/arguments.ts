@@ -19,7 +19,7 @@ import {
   strategyKinds,
 } from '../neighborhood/strategies/strategies.js'
 import { strategyError } from '../topology/friends/grouping-options.js'
-import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/objectives.js'
+import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/problem.js'
 
 /**
  * Accepts any list whose first element, if it has one, is a number; other functions check the values.

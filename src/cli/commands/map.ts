@@ -5,10 +5,10 @@ import { namedStrategy } from '../../client/protocol/plan-words.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { joined, type Picture, svgOf } from '../../document/picture.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import { placesFormats, rankPlacesText } from '../../machine/host-list.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { hopsBetween, profileOf, profileOrigin, profileRemark } from '../../machine/network.js'
-import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
 import { formatStrategy, groupingOf } from '../../neighborhood/strategies/strategies.js'
@@ -19,12 +19,8 @@ import { communityStart, mapFromCommunities } from '../../topology/mapping/commu
 import { joinedTopology, type RepeatedTopology } from '../../topology/mapping/joined-topology.js'
 import type { Mapping } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
-import {
-  mappingObjectives,
-  type PlacementObjective,
-  simulatedTime,
-} from '../../topology/mapping/objectives.js'
 import { placementCosts, summedCosts } from '../../topology/mapping/placement-costs.js'
+import { mappingObjectives, type PlacementObjective, simulatedTime } from '../../topology/mapping/problem.js'
 import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { edgesDigest } from '../../topology/topology-hash.js'

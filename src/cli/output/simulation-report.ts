@@ -5,12 +5,12 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf, profileOrigin, profileRemark } from '../../machine/network.js'
 import { levels } from '../../machine/profile.js'
 import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
+import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
 import {
   type MappingObjective,
   type PlacementObjective,
   simulatedTime,
-} from '../../topology/mapping/objectives.js'
-import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
+} from '../../topology/mapping/problem.js'
 import { change, columns, counted, figure, secondsText, table } from './result-rows.js'
 
 /** Returns the rows of a simulation's table. @param first rows before those of the simulation */

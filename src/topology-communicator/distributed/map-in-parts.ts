@@ -16,7 +16,7 @@ import {
   partCosts,
   partGraph,
 } from '../../topology/mapping/clusters.js'
-import type { MappingObjective } from '../../topology/mapping/objectives.js'
+import type { MappingObjective } from '../../topology/mapping/problem.js'
 import { combineAll } from './agreed-plan.js'
 import type { HostedLists, RankPlacement } from './hosted-lists.js'
 

@@ -3,7 +3,7 @@ import { mulberry32 } from '../../base/random.js'
 import { indexIn } from '../../base/search.js'
 import { topologyFromEdges } from '../topology-builders.js'
 import { mapTopology } from './map-topology.js'
-import type { MappingObjective } from './objectives.js'
+import type { MappingObjective } from './problem.js'
 import { areAmounts } from './weighted-graph.js'
 
 /** Vertices of a part in clusters of one size. */

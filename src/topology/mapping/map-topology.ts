@@ -16,9 +16,15 @@ import type { ProcessTopology } from '../process-topology.js'
 import { gridStarts } from './grid-starts.js'
 import { joinedTopology, type RepeatedTopology, timedTopologies } from './joined-topology.js'
 import { objectiveProblems } from './objective-problems.js'
-import { type MappingObjective, mappingObjectives } from './objectives.js'
 import { nodeList, tabledDistance, uniformDistance } from './placed-graph.js'
-import { type Problem, type Refined, refined, summedProblem } from './problem.js'
+import {
+  type MappingObjective,
+  mappingObjectives,
+  type Problem,
+  type Refined,
+  refined,
+  summedProblem,
+} from './problem.js'
 import { requireAmounts } from './weighted-graph.js'
 
 /** A mapping to begin with. */

@@ -4,7 +4,7 @@ import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { edgesDigest, topologyHash } from '../topology-hash.js'
 import type { Mapping } from './map-topology.js'
-import type { PlacementObjective } from './objectives.js'
+import type { PlacementObjective } from './problem.js'
 import { requirePermutation } from './relabel.js'
 
 const mappingFormat = 'rankweave-mapping'

@@ -4,7 +4,6 @@ import { entriesByRow, permuteRows, rowStarts } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { bisect, byRecursiveBisection, refinedBisection } from './bisection.js'
-import type { MappingObjective } from './objectives.js'
 import {
   type ExchangedAmounts,
   PlacedBusiest,
@@ -12,6 +11,7 @@ import {
   PlacedPairs,
   uniformDistance,
 } from './placed-graph.js'
+import type { MappingObjective } from './problem.js'
 import { type PlacingFacts, type Problem, refined } from './problem.js'
 import {
   breadthFirst,

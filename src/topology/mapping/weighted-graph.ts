@@ -1,8 +1,8 @@
 import { type RankweaveError, wrongValue } from '../../errors.js'
 import type { NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import type { MappingObjective } from './objectives.js'
 import type { ExchangedAmounts } from './placed-graph.js'
+import type { MappingObjective } from './problem.js'
 
 /** An undirected graph without loops: every edge is in the rows of both ends. Sizes and weights are integers from 1. */
 export interface WeightedGraph {

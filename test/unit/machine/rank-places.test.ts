@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { machineFromHostList } from '../../../src/machine/host-list.js'
-import { placesFormats, rankPlacesText } from '../../../src/machine/rank-places.js'
+import { machineFromHostList, placesFormats, rankPlacesText } from '../../../src/machine/host-list.js'
 import { refusal } from '../../support/refusal.js'
 
 const { machine, hosts } = machineFromHostList('a:2\nb:1\nc:3\n')

@@ -10,9 +10,9 @@ import {
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
-import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-graph.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
+import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/problem.js'
 
 /** A graph with weights in which the neighbors of a Moore grid are far from each other in number. */
 function shuffledGrid(dims: readonly number[], seed: number): ProcessTopology {

@@ -1,7 +1,7 @@
 import { buildTopology, joinedTopology, mapTopologies, mapTopology, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-graph.js'
+import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/problem.js'
 
 const nodeOfSlot = Int32Array.from({ length: 64 }, (_, slot) => slot >> 2)
 
