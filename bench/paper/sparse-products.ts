@@ -1,4 +1,4 @@
-import { fastestAllgather } from '../../src/cost/simulate/fastest-allgather.js'
+import { fastestAllgather } from '../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { makeStudy } from '../../src/study/make-study.js'
 import { type SparsePattern, topologyFromMatrix } from '../../src/topology/files/sparse-matrix.js'

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { MemoryCosts, MessageCosts } from '../../src/machine/profile.js'
 import type { Schedule } from '../../src/schedule/ir.js'
-import { copiesOf } from '../../src/schedule/lower/copies.js'
 import type { LoweredSchedule, ProcessProgram } from '../../src/schedule/lower/program.js'
+import { copiesOf } from '../../src/schedule/lower/value-memory.js'
 import type { Specification } from '../../src/schedule/specification.js'
 
 /** What a processor spends, for run-program.c to sleep. What the way costs is in the platform. */

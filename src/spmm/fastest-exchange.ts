@@ -1,6 +1,6 @@
 import { medianOf, smallestOf } from '../base/search.js'
 import { canPublish } from '../calls/program/publication.js'
-import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
+import { fastestAllgather, mostAllgatherRanks } from '../cost/choose/choose-algorithm.js'
 import { simulate } from '../cost/simulate/simulate.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'

@@ -1,4 +1,4 @@
-import { mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
+import { mostAllgatherRanks } from '../cost/choose/choose-algorithm.js'
 import {
   bytesText,
   type Cell,

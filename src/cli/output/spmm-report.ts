@@ -1,5 +1,5 @@
 import { type Interval, largestOf, smallestOf } from '../../base/search.js'
-import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
+import { mostAllgatherRanks } from '../../cost/choose/choose-algorithm.js'
 import { type Picture, type Shape, shape } from '../../document/picture.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TurnRatio } from '../../spmm/product-times.js'

@@ -1,7 +1,7 @@
 import { type Machine, nodeOf, packageOf } from '../../machine/machine.js'
 import { levels, type MessageCosts, type Profile } from '../../machine/profile.js'
-import { copiesOf } from '../../schedule/lower/copies.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
+import { copiesOf } from '../../schedule/lower/value-memory.js'
 import type { BytesOf } from './block-lengths.js'
 import type { FrameTable } from './frame-table.js'
 

@@ -5,12 +5,14 @@ import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
 import { portsOf } from '../../machine/nodes.js'
-import type { Schedule } from '../../schedule/ir.js'
+import { type Level, levels } from '../../machine/profile.js'
+import { opKind, type Schedule } from '../../schedule/ir.js'
 import { lower } from '../../schedule/lower/lower.js'
 import { noGates } from '../../schedule/lower/lower-frames.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
+import { operationsOfRank } from '../../schedule/walk.js'
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import {
   forEachIntervalOfFrame,
@@ -23,8 +25,14 @@ import { blockCopyNs, type Costs, costsOf, costsOfFrames, type ProcessPlaces, pl
 import { type FrameTable, frameTable, frameTableOfRanks, type RankFrames } from './frame-table.js'
 import { QueueSearches } from './queue-searches.js'
 import { type FrameStart, SimulatedRun, type WaitingProgram } from './run.js'
-import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
-import { trafficOf, trafficOfFrames } from './traffic.js'
+import {
+  type Activity,
+  activities,
+  type PathStep,
+  type Simulation,
+  type Timeline,
+  type Traffic,
+} from './simulation.js'
 import { FramePaths, NodePorts } from './transport.js'
 
 export interface SimulateOptions {
@@ -368,4 +376,57 @@ export function loweredSource(
     failSimulation('placement: expected none with a schedule that has been lowered to one')
   const lowered = 'programs' in source ? source : lower(source, placement ?? upTo(specification.ranks))
   return { lowered, bytesOf }
+}
+
+/** Returns the messages between processes, and their payload by the level over which they travel. */
+export function sentIn(traffic: Readonly<Record<Level, Traffic>>): {
+  readonly messages: number
+  readonly bytes: Readonly<Record<Level, number>>
+} {
+  const { process, package: near, node, network } = traffic
+  return {
+    messages: near.messages + node.messages + network.messages,
+    bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
+  }
+}
+
+/** Returns the frames by level; level `process` has the messages of the schedule that no frame carries. */
+function trafficOf(
+  frames: FrameTable,
+  costs: Costs,
+  lowered: LoweredSchedule,
+  bytesOf: BytesOf,
+): Readonly<Record<Level, Traffic>> {
+  return { ...trafficOfFrames(frames, costs), process: messagesInside(lowered, bytesOf) }
+}
+
+function trafficOfFrames(
+  { bytes }: Pick<FrameTable, 'bytes'>,
+  { level }: Pick<Costs, 'level'>,
+): Readonly<Record<Level, Traffic>> {
+  const messages = levels.map(() => 0)
+  const sums = levels.map(() => 0)
+  for (let f = 0; f < bytes.length; f++) {
+    messages[level[f]]++
+    sums[level[f]] += bytes[f]
+  }
+  const of = (at: number): Traffic => ({ messages: messages[at], bytes: sums[at] })
+  return { process: of(0), package: of(1), node: of(2), network: of(3) }
+}
+
+/** Returns the messages between ranks of one process. */
+function messagesInside({ schedule, placement, programs }: LoweredSchedule, bytesOf: BytesOf): Traffic {
+  if (programs.every(({ counts }) => counts.messagesInside === 0)) return { messages: 0, bytes: 0 }
+  const { opPeer, entryStart, entryBlock } = schedule
+  let messages = 0
+  let bytes = 0
+  for (let rank = 0; rank < placement.length; rank++) {
+    const [first, end] = operationsOfRank(schedule, rank)
+    for (let op = first; op < end; op++) {
+      if (schedule.opKind[op] !== opKind.send || placement[opPeer[op]] !== placement[rank]) continue
+      messages++
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) bytes += bytesOf(entryBlock[e])
+    }
+  }
+  return { messages, bytes }
 }

@@ -1,6 +1,6 @@
 import { givenOptions } from '../../base/option-table.js'
-import { fastestAllgather, mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
-import { sentIn } from '../../cost/simulate/traffic.js'
+import { fastestAllgather, mostAllgatherRanks } from '../../cost/choose/choose-algorithm.js'
+import { sentIn } from '../../cost/simulate/simulate.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { profileOf, profileOrigin, profileRemark } from '../../machine/network.js'

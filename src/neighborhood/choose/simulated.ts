@@ -1,7 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { type FrameGraph, simulate, simulateFrames } from '../../cost/simulate/simulate.js'
+import { type FrameGraph, sentIn, simulate, simulateFrames } from '../../cost/simulate/simulate.js'
 import type { Simulation } from '../../cost/simulate/simulation.js'
-import { sentIn } from '../../cost/simulate/traffic.js'
 import type { Machine } from '../../machine/machine.js'
 import { distinctIn, distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'

@@ -2,6 +2,7 @@ import { type Communicator, local, run } from 'rankweave'
 import { prepareProduct, type SpmmProblem, spmm } from 'rankweave/spmm'
 import { compressTriplets, type SparseMatrix, topologyFromMatrix } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
+import { stencilMatrix } from '../../../src/cli/program/spmm-program.js'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
 import {
@@ -13,7 +14,6 @@ import {
   toDense,
 } from '../../../src/spmm/dense-matrix.js'
 import { joinRows, rowsOfMatrix, sliceRows } from '../../../src/spmm/matrix-rows.js'
-import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
 import { localBlock, multiplyRows, panelColumns, sourcesOf } from '../../../src/spmm/sparse-product.js'
 import { refusal } from '../../support/refusal.js'
 

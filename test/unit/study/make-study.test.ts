@@ -1,7 +1,7 @@
 import { chooseStrategy, parseStrategy } from 'rankweave/schedule'
 import { buildTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { fastestAllgather } from '../../../src/cost/simulate/fastest-allgather.js'
+import { fastestAllgather } from '../../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { makeStudy, type StudyOptions } from '../../../src/study/make-study.js'
 import { refusal } from '../../support/refusal.js'

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { boxOf } from '../../../../src/collective/ways/box.js'
 import { mixedWays, ringWays } from '../../../../src/collective/ways/ring-way.js'
 import { exchangesOf, type GatherWay } from '../../../../src/collective/ways/way.js'
-import { copiesOf } from '../../../../src/schedule/lower/copies.js'
+import { copiesOf } from '../../../../src/schedule/lower/value-memory.js'
 import { withPorts } from '../../../../src/schedule/lower/with-ports.js'
 import { nodesOfGrid, sentAlong, torusGrid } from '../../../support/way-messages.js'
 

@@ -1,6 +1,6 @@
 import { algorithms, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { fastestAllgather } from '../../../../src/cost/simulate/fastest-allgather.js'
+import { fastestAllgather } from '../../../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 
 describe('fastestAllgather', () => {

@@ -1,6 +1,6 @@
 import { algorithmOf, lower, plan, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { copiesOf } from '../../../../src/schedule/lower/copies.js'
+import { copiesOf } from '../../../../src/schedule/lower/value-memory.js'
 import { upTo } from '../../../../src/schedule/specification.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 
