@@ -1,6 +1,5 @@
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
-import { Communicator } from '../handles/communicator.js'
-import { together } from '../handles/together.js'
+import { Communicator, together } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { dimsCreate } from '../topology/generate/cartesian.js'
 import { mooreTopology } from '../topology/generate/stencil.js'

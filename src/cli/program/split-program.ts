@@ -4,7 +4,7 @@ import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import type { Communicator } from '../../handles/communicator.js'
-import { together } from '../../handles/together.js'
+import { together } from '../../handles/communicator.js'
 
 /** The source of colors and keys: this many colors in turn with random keys, or lists by rank, color -1 for none. */
 export type SplitInput =
