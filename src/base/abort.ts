@@ -1,4 +1,4 @@
-import { RankweaveError, wrongValue } from '../errors.js'
+import { isRankweaveError, RankweaveError, reasonText, wrongValue } from '../errors.js'
 import { requireKnownOptions } from './known-options.js'
 import { type OptionTable, signalOption } from './option.js'
 
@@ -77,4 +77,15 @@ export function requireWaitOptions(
   requireKnownOptions(where, options, known)
   const misfit = misfitSignal(options.signal)
   if (misfit !== undefined) throw misfit
+}
+
+/** Returns the error of a world that was ended through its signal. */
+export function abortedWorld(reason: unknown): RankweaveError {
+  const message = `the world was aborted: ${reasonText(reason)}`
+  return new RankweaveError('ERR_ABORTED', message, { details: { aborted: 'world' }, cause: reason })
+}
+
+/** Tells whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause. */
+export function isAbortedWorld(error: unknown): error is RankweaveError {
+  return isRankweaveError(error, 'ERR_ABORTED') && error.details['aborted'] === 'world'
 }

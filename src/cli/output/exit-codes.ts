@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
+import { isAbortedWorld } from '../../base/abort.js'
 import { type ErrorCode, isRankweaveError, type RankweaveError } from '../../errors.js'
-import { isAbortedWorld } from '../../world/aborted-world.js'
 
 /** The exit codes. `outputClosed` is the code that a shell reports for a program that SIGPIPE ends. */
 export const exitCodes = {
