@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { ownPrograms } from '../src/cli/program/run-own-program.js'
+import { ownPrograms } from '../src/cli/program/run-program.js'
 
 // What the manifest promises about dist/ and the pages. `soak/package.soak.ts` packs, installs and uses them.
 

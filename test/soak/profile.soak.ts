@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compileProfiler } from '../../src/profile/library.js'
-import { readProfile, readSeconds, trafficOf } from '../../src/profile/profile.js'
+import { compileProfiler, readProfile, readSeconds, trafficOf } from '../../src/profile/profile.js'
 import { describeShim, sourceOf } from '../support/shim.js'
 
 const ranks = 4

@@ -32,7 +32,7 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { columns, counted } from '../output/result-rows.js'
 import main from '../program/calibrate-program.js'
-import { runOwnProgram } from '../program/run-own-program.js'
+import { runOwnProgram } from '../program/run-program.js'
 
 const help = `
 Measures between process 0 and the next process on its node, and between process 0 and a process of another node if there

@@ -75,7 +75,7 @@ import type { MeasureProblem } from '../program/measure-program.js'
 import main from '../program/measure-program.js'
 import type { OverviewFigure } from '../program/overview-program.js'
 import overviewMain from '../program/overview-program.js'
-import { runOwnProgram } from '../program/run-own-program.js'
+import { runOwnProgram } from '../program/run-program.js'
 
 const help = `
 Collectives: ${measuredCollectives.join(', ')}.

@@ -2,8 +2,15 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
-import { compileProfiler, profilerName } from '../../profile/library.js'
-import { nodesText, type Profile, readProfile, trafficLines, trafficOf } from '../../profile/profile.js'
+import {
+  compileProfiler,
+  nodesText,
+  type Profile,
+  profilerName,
+  readProfile,
+  trafficLines,
+  trafficOf,
+} from '../../profile/profile.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import {

@@ -21,7 +21,7 @@ import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { counted, figure, secondsText, table } from '../output/result-rows.js'
-import { runOwnProgram } from '../program/run-own-program.js'
+import { runOwnProgram } from '../program/run-program.js'
 import main, {
   hosted,
   type SplitInput,

@@ -26,7 +26,7 @@ import { exitCodes, WorldFailure } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { type SpmmOutcome, spmmPicture, spmmText, tolerance } from '../output/spmm-report.js'
-import { runOwnProgram } from '../program/run-own-program.js'
+import { runOwnProgram } from '../program/run-program.js'
 import main, { type SpmmJob, type SpmmResult } from '../program/spmm-program.js'
 
 const help = `${machineHelp}

@@ -1,5 +1,5 @@
-import { profilerName } from '../../profile/library.js'
 import type { Profile } from '../../profile/profile.js'
+import { profilerName } from '../../profile/profile.js'
 import { type CallKind, callKinds, type ProfileSummary, summaryOf } from '../../profile/summary.js'
 import type { RecordedExchange } from '../../shim/recorded-graphs.js'
 import { percentText, shellWord } from '../../text/printable.js'
