@@ -101,13 +101,14 @@ export type { GroupingMessages as MessageCounts } from '../topology/grouping/gro
 
 // placement
 
-export { joinedTopology, type RepeatedTopology } from '../topology/mapping/joined-topology.js'
 export {
+  joinedTopology,
   type MapOptions,
   type Mapping,
   type MappingStart,
   mapTopologies,
   mapTopology,
+  type RepeatedTopology,
 } from '../topology/mapping/map-topology.js'
 export { type PlacementCosts, placementCosts } from '../topology/mapping/placement-costs.js'
 export type { MappingObjective } from '../topology/mapping/problem.js'

@@ -4,8 +4,14 @@ import type { AbstractGraph } from 'graphology-types'
 import { seededRandom } from '../../base/random.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
-import { joinedTopology, type RepeatedTopology } from './joined-topology.js'
-import { type MapOptions, type Mapping, type MappingStart, mapTopologies } from './map-topology.js'
+import {
+  joinedTopology,
+  type MapOptions,
+  type Mapping,
+  type MappingStart,
+  mapTopologies,
+  type RepeatedTopology,
+} from './map-topology.js'
 import { nodeList } from './placed-graph.js'
 import { exchangeGraph } from './weighted-graph.js'
 
