@@ -4,7 +4,7 @@
 import { givenOptions } from '../../src/base/option-table.js'
 import { local } from '../../src/fabric/local/local.js'
 import type { Communicator } from '../../src/handles/communicator.js'
-import { installMailboxDesigns } from '../../src/messages/mailboxes/install-designs.js'
+import { installMailboxDesigns } from '../../src/launch/processes/optional-parts.js'
 import { cellAxes, closedGrid, countCells } from '../../src/tuning/models/decision-grid.js'
 import type { OnlineOptions } from '../../src/tuning/online/online-process.js'
 import type { TuningSetting } from '../../src/tuning/settings/setting.js'

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { deserialize, serialize } from 'node:v8'
+import { sha256 } from '../base/hash.js'
 import { givenOptions } from '../base/option-table.js'
-import { sha256 } from '../base/sha256.js'
 import { type ErrorCode, RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import type { Machine } from '../machine/machine.js'
@@ -14,10 +14,10 @@ import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-part.js'
 import { onlineChecksum, requireLearnedOn } from './processes/load-online.js'
+import { withCallRecords } from './processes/optional-parts.js'
 import { endGraceMs, maxErrorBytes } from './processes/process-protocol.js'
 import type { Launcher } from './processes/session-launcher.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
-import { withCallRecords } from './processes/with-records.js'
 
 /** The kinds of reports of a process when every rank has returned. */
 const answer = { results: 0, error: 1 } as const

@@ -16,7 +16,6 @@ import { abortJobOnEarlyExit, mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import { type Machine, machineOption } from '../machine/machine.js'
-import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import {
   checkTraceOptions,
   type MatchingOptions,
@@ -35,6 +34,7 @@ import {
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
 import { prepareTraceDirectory } from './processes/matching-trace-files.js'
+import { installMailboxDesigns } from './processes/optional-parts.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
 import type { Launcher, LoadedTuning } from './processes/session-launcher.js'
 import { onlineRequestOf, type TuningOption, tuningGiven } from './processes/tuning-option.js'

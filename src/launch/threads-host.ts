@@ -2,13 +2,12 @@ import { workerData } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
 import { bindThisThread } from '../fabric/threads/core-binding.js'
 import { ThreadsSession } from '../fabric/threads/threads.js'
-import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 import { HostedPart, loadHere, notCloneable } from './processes/hosted-part.js'
+import { installMailboxDesigns, withCallRecords } from './processes/optional-parts.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
-import { withCallRecords } from './processes/with-records.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {

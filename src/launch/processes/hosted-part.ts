@@ -6,8 +6,8 @@ import { hostUntilEmpty } from '../../world/empty-loop.js'
 import type { UserProgram } from '../../world/user-program.js'
 import type { RunningWorld, WorldOptions } from '../../world/world.js'
 import { loadExports, type ProgramChoice, programError } from './load-program.js'
+import { withMatchingTraces } from './optional-parts.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './process-protocol.js'
-import { withMatchingTraces } from './with-records.js'
 
 type Post = (message: Exclude<FromProcess, { readonly kind: 'returned' }>) => void
 

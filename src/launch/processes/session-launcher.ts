@@ -7,8 +7,8 @@ import type { EventLoopWatch } from '../../world/event-loop.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
 import { loadExports } from './load-program.js'
+import { withCallRecords, withMatchingTraces } from './optional-parts.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
-import { withCallRecords, withMatchingTraces } from './with-records.js'
 
 /** A tuning file, or the options of online tuning of a run. */
 export type LoadedTuning = Pick<RuntimeOptions, 'tuning' | 'online'>

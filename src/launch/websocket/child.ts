@@ -13,6 +13,7 @@ import {
   setHostedArgs,
 } from '../processes/hosted-part.js'
 import { programDigest } from '../processes/load-program.js'
+import { withCallRecords } from '../processes/optional-parts.js'
 import {
   type ChildData,
   type FromChild,
@@ -21,7 +22,6 @@ import {
   type OwnMessage,
   type ToProcess,
 } from '../processes/process-protocol.js'
-import { withCallRecords } from '../processes/with-records.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** The function as Node has it, before a program's guard replaces it. */

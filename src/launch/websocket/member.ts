@@ -1,4 +1,3 @@
-import { installMailboxDesigns } from '../../messages/mailboxes/install-designs.js'
 import { ownVersion } from '../../package-paths.js'
 import { PeerListener } from '../../websocket/peer-listener.js'
 import { defaultWorldLimits } from '../../websocket/protocol/limits.js'
@@ -9,6 +8,7 @@ import { nodeTransport } from '../../websocket/socket/transport-nodejs.js'
 import { openWebSocket, type WebSocketSession } from '../../websocket/websocket.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type WorldOptions } from '../../world/world.js'
+import { installMailboxDesigns } from '../processes/optional-parts.js'
 import { failureText, type ListenOptions } from './settings.js'
 
 interface MemberOptions {

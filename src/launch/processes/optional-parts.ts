@@ -1,3 +1,4 @@
+import { loadMailboxDesignsBy } from '../../messages/mailboxes/mailbox.js'
 import type { MatchingOptions } from '../../messages/process/matching-options.js'
 import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import type { UserProgram } from '../../world/user-program.js'
@@ -47,4 +48,9 @@ export async function withMatchingTraces<T>(
   }
   await write()
   return result
+}
+
+/** Lets worlds of this program choose the design of their mailboxes. Idempotent. */
+export function installMailboxDesigns(): void {
+  loadMailboxDesignsBy(() => import('../../messages/mailboxes/design-list.js'))
 }
