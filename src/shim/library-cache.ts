@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { sha256 } from '../base/sha256.js'
+import { sha256 } from '../base/hash.js'
 import { RankweaveError } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 

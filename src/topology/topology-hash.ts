@@ -1,5 +1,4 @@
-import { mixedWord } from '../base/hash.js'
-import { sha256 } from '../base/sha256.js'
+import { mixedWord, sha256 } from '../base/hash.js'
 import { type ProcessTopology, requireTopology } from './process-topology.js'
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { cpus, hostname } from 'node:os'
 import { join } from 'node:path'
 import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
-import { sha256 } from '../../base/sha256.js'
+import { sha256 } from '../../base/hash.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/machine-text.js'
@@ -19,7 +19,7 @@ import {
 } from '../../shim/mpi-command.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 import { readMachine } from '../input/machine-input.js'
-import { Interrupted } from './world-failure.js'
+import { Interrupted } from '../output/exit-codes.js'
 
 /** Whether a description of a machine is `here`, perhaps with `,profile=NAME` or `,ports=6`. */
 export const isHere = (text: string): boolean => /^here(,|$)/.test(text)

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
+import { sha256 } from '../../base/hash.js'
 import { indexIn } from '../../base/search.js'
-import { sha256 } from '../../base/sha256.js'
 import { RankweaveError } from '../../errors.js'
 import { frameKind } from '../../messages/process/frames.js'
 import type { TableContext } from '../table/process-table.js'

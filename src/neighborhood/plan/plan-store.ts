@@ -1,7 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
+import { sha256 } from '../../base/hash.js'
 import { jsonDepth, mostJsonDepth } from '../../base/json-depth.js'
 import { concatenate } from '../../base/packing.js'
-import { sha256 } from '../../base/sha256.js'
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'

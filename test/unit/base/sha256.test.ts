@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { portableSha256, sha256 } from '../../../src/base/sha256.js'
+import { portableSha256, sha256 } from '../../../src/base/hash.js'
 
 const nodes = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
 

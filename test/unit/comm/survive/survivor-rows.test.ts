@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
-import { sha256 } from '../../../../src/base/sha256.js'
+import { sha256 } from '../../../../src/base/hash.js'
 import { rowsCall, SurvivorRows } from '../../../../src/comm/survive/survivor-rows.js'
 import type { TableContext } from '../../../../src/comm/table/process-table.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
