@@ -15,7 +15,7 @@ import { formatProfile } from '../../machine/profile-file.js'
 import { ownVersion } from '../../package-paths.js'
 import { percentText } from '../../text/printable.js'
 import { readProfile } from '../input/machine-input.js'
-import { readMeasurementFiles } from '../input/measurement-files.js'
+import { readMeasurementFiles } from '../input/measured-input.js'
 import {
   addOptions,
   json,

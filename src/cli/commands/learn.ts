@@ -27,7 +27,7 @@ import { learningReport } from '../../tuning/online/learning-report.js'
 import { arrivalPatterns, simulatedApplications } from '../../tuning/online/simulated-application.js'
 import { NumberedSettings, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
-import { readCallFolder } from '../input/call-folder.js'
+import { readCallFolder } from '../input/measured-input.js'
 import {
   addOptions,
   flag,

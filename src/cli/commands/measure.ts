@@ -56,7 +56,7 @@ import {
   overviewOptions,
   requireInstalled,
 } from '../input/measure-options.js'
-import { readMeasurementFiles } from '../input/measurement-files.js'
+import { readMeasurementFiles } from '../input/measured-input.js'
 import { openInputOn } from '../input/open-input.js'
 import { addOptions, readOptions, refuseGiven } from '../input/options.js'
 import {

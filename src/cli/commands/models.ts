@@ -30,7 +30,7 @@ import {
 } from '../../tuning/measured/predictors.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
 import { machineCheck, readProfile } from '../input/machine-input.js'
-import { readMeasurementFiles } from '../input/measurement-files.js'
+import { readMeasurementFiles } from '../input/measured-input.js'
 import {
   addOptions,
   json,

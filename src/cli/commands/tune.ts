@@ -39,7 +39,7 @@ import {
 } from '../../tuning/texts/decision-steps.js'
 import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
 import { openMpiJsonRules, openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
-import { readMeasurementFiles } from '../input/measurement-files.js'
+import { readMeasurementFiles } from '../input/measured-input.js'
 import {
   addOptions,
   type CommandOption,

@@ -22,7 +22,7 @@ import {
   usualConditions,
 } from '../../tuning/online/simulated-application.js'
 import { NumberedSettings, settingLine } from '../../tuning/settings/setting.js'
-import { readCallFolder } from './call-folder.js'
+import { readCallFolder } from './measured-input.js'
 
 /** The runs to simulate. */
 export interface SimulationOptions {

@@ -28,7 +28,7 @@ import { callGains } from '../../tuning/online/call-gains.js'
 import { CallHistory, settingsOfRuns } from '../../tuning/online/call-history.js'
 import { tunedLogic } from '../../tuning/online/grid-selection.js'
 import { defaultAlgorithm } from '../../tuning/settings/setting.js'
-import { readCallFolder } from '../input/call-folder.js'
+import { readCallFolder } from '../input/measured-input.js'
 import { Interrupted, Overdue } from '../output/exit-codes.js'
 import { runPreloaded, untilSignal } from './preloaded-run.js'
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readCallFolder } from '../../../../src/cli/input/call-folder.js'
+import { readCallFolder } from '../../../../src/cli/input/measured-input.js'
 import { readTuningFile } from '../../../../src/tuning/models/read-tuning-file.js'
 import { readCallFile } from '../../../../src/tuning/online/read-call-file.js'
 import { refusal } from '../../../support/refusal.js'

@@ -1,12 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { getOrAdd } from '../../base/maps.js'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { callFileEnding } from '../../launch/processes/recorded-calls.js'
+import { readText } from '../../text/byte-source.js'
 import { printable } from '../../text/printable.js'
 import { fileError } from '../../text/whole-file.js'
+import { type Measurement, readMeasurements } from '../../tuning/measured/measurement.js'
 import { type CallFile, callFileLimits } from '../../tuning/online/call-file.js'
 import { recordBytes } from '../../tuning/online/call-records.js'
 import { readCallFile } from '../../tuning/online/read-call-file.js'
+import { openInput } from './open-input.js'
 
 interface CallFolder {
   /** The runs by name of file, in the order of names, each with one record for every call. */
@@ -14,8 +18,6 @@ interface CallFolder {
   /** The files that are not used, each with its reason: unfinished, or damaged since. */
   readonly refused: readonly string[]
 }
-
-import { callFileEnding } from '../../launch/processes/recorded-calls.js'
 
 /**
  * The limits of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from
@@ -105,4 +107,24 @@ function requireOneSource(folder: string, runs: ReadonlyMap<string, CallFile>): 
     const message = `${folder}: expected runs of one machine and fabric, got ${first.name} of ${first.text} and ${name} of ${text}`
     throw new RankweaveError('ERR_MEASUREMENT', message)
   }
+}
+
+/**
+ * Returns the measurements of several files, joined line by line.
+ *
+ * @throws ERR_FILE, ERR_MEASUREMENT with the file and the line
+ */
+export function readMeasurementFiles(files: readonly string[]): Measurement[] {
+  return files.flatMap((file) => {
+    const source = openInput(file)
+    try {
+      return readMeasurements(readText(source, file).split('\n'))
+    } catch (error) {
+      if (!isRankweaveError(error, 'ERR_MEASUREMENT')) throw error
+      const { code, message, details } = error
+      throw new RankweaveError(code, `${file}: ${message}`, { details: { ...details, file }, cause: error })
+    } finally {
+      source.close()
+    }
+  })
 }
