@@ -12,8 +12,8 @@ import { Task } from '../fabric/own-handles.js'
 import { hintLine } from '../messages/process/call-sites.js'
 import { frameKind, headerWord, signatureWords } from '../messages/process/frames.js'
 import { completionsHeld } from '../messages/process/progress.js'
+import { reportWaits, tally } from './diagnosis.js'
 import type { EventLoopWatch, LoopActivity } from './event-loop.js'
-import { reportWaits, tally } from './world-report.js'
 
 /**
  * The delays between the checks that must all find the world stuck. They grow because Node does not name all work in

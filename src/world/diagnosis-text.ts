@@ -4,8 +4,10 @@ import type { WorldLayout } from '../messages/process/world-layout.js'
 import {
   type CollectiveState,
   countOf,
+  limited,
   type OpenCollective,
   type ProcessState,
+  pointToPointLines,
   queuedLines,
   type Ranges,
   rangesText,
@@ -13,7 +15,6 @@ import {
   union,
 } from './diagnosis.js'
 import type { RunningWorld } from './world.js'
-import { limited, pointToPointLines } from './world-report.js'
 
 /** The facts about processes that reported no state. */
 interface WorldFacts {
