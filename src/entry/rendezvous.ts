@@ -3,7 +3,12 @@
  *
  * @module rankweave/rendezvous
  */
-export { type MountedWorld, type OpenWorldOptions, openWorld } from '../launch/websocket/rendezvous.js'
+export {
+  type MountedWorld,
+  type OpenWorldOptions,
+  openWorld,
+  upgradeHandler,
+} from '../launch/websocket/rendezvous.js'
 export type { RanksOptions } from '../launch/websocket/settings.js'
 export type { RendezvousLimits, WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
@@ -12,6 +17,5 @@ export {
   type RendezvousOptions,
   type WorldHandle,
 } from '../websocket/rendezvous/rendezvous.js'
-export { upgradeHandler } from '../websocket/rendezvous/server-nodejs.js'
 export type { Socket } from '../websocket/socket/socket.js'
 export type { UpgradeListener } from '../websocket/socket/transport-nodejs.js'

@@ -8,7 +8,7 @@ import { connectThreads, resolveThreads } from '../../src/fabric/threads/threads
 import type { RuntimeOptions } from '../../src/messages/process/frame-port.js'
 import { defaultRuntimeOptions } from '../../src/messages/process/runtime.js'
 import { worldLayout } from '../../src/messages/process/world-layout.js'
-import { waitLines } from '../../src/world/world-report.js'
+import { waitLines } from '../../src/world/diagnosis.js'
 import { cases } from '../support/soak.js'
 import { elementTypes, marked } from '../unit/messages/p2p/point-to-point-payloads.js'
 import { codeOf } from '../unit/messages/p2p/point-to-point-world.js'

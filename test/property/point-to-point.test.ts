@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { ANY_SOURCE, ANY_TAG, type Message, type Request } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { waitLines } from '../../src/world/world-report.js'
+import { waitLines } from '../../src/world/diagnosis.js'
 import { cases } from '../support/soak.js'
 import { elementTypes, marked } from '../unit/messages/p2p/point-to-point-payloads.js'
 import {

@@ -1,12 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { RankweaveError } from '../../src/errors.js'
+import { listenRendezvous, type RendezvousServerOptions } from '../../src/launch/websocket/rendezvous.js'
 import type { Membership } from '../../src/websocket/rendezvous/join-world.js'
 import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
 import { Rendezvous, type RendezvousOptions } from '../../src/websocket/rendezvous/rendezvous.js'
-import {
-  listenRendezvous,
-  type RendezvousServerOptions,
-} from '../../src/websocket/rendezvous/server-nodejs.js'
 import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 
 /** A rendezvous that listens on loopback, for as long as `use` takes. */

@@ -1,14 +1,17 @@
-import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { integerOption, type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
-import type { WorldLimits } from '../../websocket/protocol/limits.js'
+import { defaultWorldLimits, maxControlLength, type WorldLimits } from '../../websocket/protocol/limits.js'
+import { relayedHeaderBytes } from '../../websocket/protocol/messages.js'
 import {
   type AwaitedWorldOptions,
   Rendezvous,
   type WorldHandle,
 } from '../../websocket/rendezvous/rendezvous.js'
-import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/server-nodejs.js'
-import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
+import { type ListenOptions, type SocketListener, socketState } from '../../websocket/socket/socket.js'
+import { nodeTransport, type UpgradeListener, upgradeTo } from '../../websocket/socket/transport-nodejs.js'
+import { type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 interface RendezvousWorld {
   readonly url: string
@@ -81,4 +84,64 @@ export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): Mo
 const openWorldOptions: OptionTable<OpenWorldOptions> = {
   ...ranksOptions,
   ...uncheckedOptions('program', 'tuning', 'limits', 'own', 'onLost'),
+}
+
+export interface RendezvousServerOptions extends ListenOptions {
+  /** The most bytes of a relayed message of any world. Default: that of worlds. */
+  readonly maxMessageBytes?: number
+}
+
+/**
+ * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous first.
+ *
+ * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key do not fit
+ */
+export function listenRendezvous(
+  rendezvous: Rendezvous,
+  { maxMessageBytes = defaultWorldLimits.maxMessageBytes, ...options }: RendezvousServerOptions = {},
+): Promise<SocketListener> {
+  const transport = nodeTransport({
+    ...options,
+    maxMessageBytes: longestBytes(maxMessageBytes),
+    // The server accepts one connection more per kind, so that those beyond the limits learn why.
+    maxConnections: rendezvous.limits.maxSockets + rendezvous.limits.maxPendingSockets,
+  })
+  return transport.listen!((socket, remote) => rendezvous.accept(socket, remote))
+}
+
+/**
+ * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for its requests that
+ * are for the rendezvous. Requests that do not ask for a WebSocket are answered with status 400 and closed.
+ *
+ * The server keeps its limits: `headersTimeout` and `maxConnections` hold before `upgrade`, those of the rendezvous
+ * after it.
+ *
+ * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of worlds.
+ *   Default: 1 MiB
+ * @throws ERR_ARGUMENT unless it is a rendezvous and a positive number of bytes
+ */
+export function upgradeHandler(
+  rendezvous: Rendezvous,
+  options: { readonly maxMessageBytes?: number } = {},
+): UpgradeListener {
+  requireRendezvous('upgradeHandler', rendezvous)
+  checkOptions('upgradeHandler', { maxMessageBytes: integerOption({ least: 1 }) }, options)
+  const { maxMessageBytes = defaultWorldLimits.maxMessageBytes } = options
+  return upgradeTo((socket, remote, greeted) => {
+    rendezvous.accept(socket, remote)
+    socket.once('message', () => {
+      if (socket.readyState === socketState.open) greeted()
+    })
+  }, longestBytes(maxMessageBytes))
+}
+
+/** @throws ERR_ARGUMENT */
+function requireRendezvous(where: string, value: unknown): asserts value is Rendezvous {
+  if (value instanceof Rendezvous) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a Rendezvous, got ${shown(value)}`)
+}
+
+/** Returns the most bytes of relayed messages, and of control messages, whose characters take up to 4 bytes. */
+function longestBytes(maxMessageBytes: number): number {
+  return Math.max(maxMessageBytes + relayedHeaderBytes, 4 * maxControlLength)
 }

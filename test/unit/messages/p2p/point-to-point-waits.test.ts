@@ -1,6 +1,6 @@
 import { type Communicator, PROC_NULL, waitall } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { waitLines } from '../../../../src/world/world-report.js'
+import { waitLines } from '../../../../src/world/diagnosis.js'
 import { codeOf, drained, onEveryRank, openWorld, thrownCode, waitsOf } from './point-to-point-world.js'
 
 describe('matched messages', () => {

@@ -5,7 +5,7 @@ import { Communicator } from '../../../../src/handles/communicator.js'
 import type { RuntimeOptions } from '../../../../src/messages/process/frame-port.js'
 import { defaultRuntimeOptions } from '../../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
-import { waitLines } from '../../../../src/world/world-report.js'
+import { waitLines } from '../../../../src/world/diagnosis.js'
 
 /**
  * Communicators on a local fabric without `run` around them, so that a test sees runtimes and matching too.
