@@ -180,7 +180,7 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'tune',
     group: 'Tuning',
-    usage: '[options] <data...>',
+    usage: '[options] [data...]',
     description: 'Learn from measured times which algorithms collectives use, as a tuning file.',
     load: async () => (await import('./tune.js')).tuneCommand,
   },

@@ -54,6 +54,7 @@ import {
   whole,
   wordList,
 } from '../input/options.js'
+import { parseOsuName, readOsuFiles } from '../input/osu-files.js'
 import {
   checkOutputs,
   isStandardOutput,
@@ -67,6 +68,11 @@ import { columns, counted } from '../output/result-rows.js'
 
 const help = `
 DATA are files of measured times, as rankweave measure writes them, of one source. A tree is learned for each collective.
+
+--osu takes the output of a latency test of the OSU micro-benchmarks as well, with what it does not state: COLLECTIVE
+SETTING nodes=N per-node=P FILE; SETTING is an algorithm of the library, with parameters, or 'default'. With the tests' -f the time is
+that of the slowest rank, else the mean of ranks. Several files for one setting and layout are repetitions. Tests are
+osu_allgather, allreduce, alltoall, barrier, bcast, gather, reduce and scatter, on host memory.
 
 Penalties are what decisions lose against the best measured setting of each call: on the training set, on held-out points,
 which are decided by what was learned without their number of processes, and by default, where nothing decides. The default
@@ -90,7 +96,9 @@ Examples:
   rankweave tune data.jsonl -o tuning.json -m 8 --gain 1     fewer leaves
   rankweave tune openmpi.jsonl -o rules.json --ompi-rules rules.txt --per-node 4 --without knomial:radix=2
   rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --assume commutative,equal-arguments
-  rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
+  rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c
+  rankweave tune -o tuning.json --osu-source 'Open MPI 4.1.4 on grig' \\
+    --osu 'allreduce default nodes=4 per-node=8 default.txt' --osu 'allreduce ring nodes=4 per-node=8 ring.txt'`
 
 const optionTable = {
   output: option('-o, --output <file>', 'the tuning file to write (-: to standard output)'),
@@ -151,6 +159,12 @@ const optionTable = {
     'learn without these settings: knomial, or knomial:radix=2 with all segments',
     z.array(z.string()),
   ),
+  osu: option(
+    '--osu <text...>',
+    "outputs of OSU micro-benchmarks: 'allreduce ring nodes=4 per-node=8 FILE'",
+    z.array(z.string()),
+  ),
+  osuSource: option('--osu-source <text>', "of --osu: library and machine, 'Open MPI 4.1.4 on grig'"),
   ...outputOptions(),
   perNode: option(
     '--per-node <number>',
@@ -177,13 +191,19 @@ const notOf = {
 } as const
 
 export const tuneCommand: AddCommand = (command, act) => {
-  addOptions(command.argument('<data...>', 'files of measured times (-: standard input)'), optionTable)
+  addOptions(command.argument('[data...]', 'files of measured times (-: standard input)'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, files: readonly string[], raw: unknown, command: Command) => {
         const options = readOptions(optionTable, raw)
         const { output, learner, depth, threshold, folds } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
+        const { osu: osuTexts = [], osuSource } = options
+        const osu = osuTexts.map(parseOsuName)
+        if (files.length + osu.length === 0)
+          throw new RankweaveError('ERR_USAGE', 'expected files of measured times, or --osu')
+        if (osu.length > 0 !== (osuSource !== undefined))
+          throw new RankweaveError('ERR_USAGE', '--osu and --osu-source: expected both or neither')
         refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
         if (!options.prune) refuseGiven(command, ['confidence'], 'is for pruning, not for --no-prune')
         if (options.together) refuseGiven(command, ['folds'], 'is not for --together')
@@ -202,11 +222,16 @@ export const tuneCommand: AddCommand = (command, act) => {
           options.mpichLib === undefined ? [] : [{ option: '--mpich-lib', file: options.mpichLib }]
         requireDistinctFiles(
           [{ option: '-o', file: output }, ...written],
-          [...files.map((file) => ({ option: 'data', file })), ...library],
+          [
+            ...files.map((file) => ({ option: 'data', file })),
+            ...osu.map(({ file }) => ({ option: '--osu', file })),
+            ...library,
+          ],
         )
-        report.step(`reading ${counted(files.length, 'file', 'files')}`)
+        report.step(`reading ${counted(files.length + osu.length, 'file', 'files')}`)
         const { without = [] } = options
-        const read = readMeasurementFiles(files)
+        const ofOsu = osuSource === undefined ? [] : readOsuFiles(osu, osuSource)
+        const read = [...readMeasurementFiles(files), ...ofOsu]
         const measurements = withoutSettings(read, without)
         for (const text of unmeasuredTexts(read, without))
           report.note(`--without ${text} leaves nothing out: no such setting was measured`)

@@ -189,6 +189,44 @@ describe('tune', () => {
     )
   })
 
+  it('takes outputs of OSU micro-benchmarks', async () => {
+    const osu = (name: string, us: number) => {
+      const head =
+        '# OSU MPI Broadcast Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size         Avg Latency(us)\n'
+      const rows = powersOfTwo(6).map((bytes) => `${bytes}                         ${us}\n`)
+      writeFileSync(inFolder(name), `\n${head}${rows.join('')}`)
+      return ['--osu', `bcast ${name} nodes=4 per-node=2 ${inFolder(name)}`]
+    }
+    const words = ['tune', ...osu('default', 9.5), ...osu('chain:segment=8192,fanout=2', 5.25)]
+    const out = ['-o', inFolder('osu.json'), '--osu-source', 'Open MPI 4.1.4 on grig']
+    const answer = await cli(
+      ...words,
+      ...out,
+      '--ompi-rules',
+      inFolder('osu.txt'),
+      '--assume',
+      'equal-arguments',
+    )
+    expect([answer.exitCode, answer.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^measured: mpi 'Open MPI 4\.1\.4' on 'grig \(OSU 7\.4, mean of ranks\)'/),
+    ])
+    expect(readFileSync(inFolder('osu.txt'), 'utf8')).toContain(
+      '\n0 2 2 8192 # chain:fanout=2,segment=8192\n',
+    )
+    writeFileSync(inFolder('default'), '# OSU MPI Broadcast Latency Test v7.4\n# Size\n')
+    expect(await cli(...words, ...out)).toMatchObject(
+      refused(`ERR_MEASUREMENT: ${inFolder('default')}, line 2: expected the names of columns`),
+    )
+    expect(await cli(...words, ...out.slice(0, 2))).toMatchObject(
+      refused('--osu and --osu-source: expected both'),
+    )
+    const wrong = ['tune', '--osu', 'bcast chain nodes=4 FILE', ...out]
+    expect(await cli(...wrong)).toMatchObject(
+      refused(/ERR_USAGE: --osu: expected 'bcast chain:fanout=4 nodes=2/),
+    )
+  })
+
   it('refuses rules of a library that was not measured, and a selection without the library', async () => {
     expect(await cli`tune ${data} -o ${inFolder('t.json')} --ompi-rules ${inFolder('r.txt')}`).toMatchObject(
       refused(/ERR_TUNING: .*Open MPI 4.1/),
