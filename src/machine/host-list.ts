@@ -19,7 +19,8 @@ const knownOptions = uncheckedOptions('profile')
 /**
  * Returns the machine of a host list as Open MPI, MPICH, Grid Engine or Slurm write it: a line per host, or hosts that
  * commas separate. Slots follow a host as `host slots=16` (also `slot`, `cpu`, `cpus` and `count`), `host:16`, or `host
- * 16 QUEUE PROCESSORS` (the hosts file of a parallel environment of Grid Engine). A host without them has one.
+ * 16 QUEUE PROCESSORS` (the hosts file of a parallel environment of Grid Engine). A line of pairs such as `n1 16 n2 8` is
+ * `LSB_MCPU_HOSTS` of LSF. A host without slots has one.
  * `node[01-03] slots=4` stands for three hosts of four slots. `#` and `//` begin a comment.
  *
  * Bounds on slots, ports, users and interfaces are ignored, and so is the user of `user@host`. A host that occurs again
@@ -67,12 +68,26 @@ class HostLine {
 
   /** Adds the slots of the hosts of the line. @returns hosts that brackets have listed up to its end */
   read(slots: Map<string, number>): number {
+    const first = /^\s*[\w.-]+(?=\s+\d+(\s|$))/.exec(this.#line)
+    if (first !== null && !this.#isQueueAt(first[0].length)) return this.#readPairs(slots)
     for (this.#take(/[\s,]*/y); this.#at < this.#line.length; this.#take(/[\s,]*/y)) {
       const begin = this.#at
       const names = this.#names()
       const count = this.#count()
       for (const name of names) slots.set(name, (slots.get(name) ?? 0) + count)
       if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`, begin)
+    }
+    return this.#listed
+  }
+
+  /** Reads hosts with their slots as LSF writes them: `n1 16 n2 8`. */
+  #readPairs(slots: Map<string, number>): number {
+    for (this.#take(/\s*/y); this.#at < this.#line.length; this.#take(/\s*/y)) {
+      const name = this.#take(/\w[\w.-]*(?=\s|$)/y)
+      if (name === null || name.length > longestName) return this.#fail('the name of a host')
+      this.#take(/\s+/y)
+      slots.set(name, (slots.get(name) ?? 0) + this.#whole())
+      if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`)
     }
     return this.#listed
   }
@@ -120,13 +135,18 @@ class HostLine {
   }
 
   /**
-   * Reads slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line, or returns null. PROCESSORS
-   * that are a number are none: LSF writes `host 16 host 8`.
+   * Whether the line goes on as Grid Engine writes it, up to its end. PROCESSORS that are a number are none: LSF writes
+   * `n1 16 n2 8`.
    */
+  #isQueueAt(at: number): boolean {
+    const queue = /\s+\d+\s+[^\s=,]+\s+(?!\d+\s*$)[^\s=]+\s*$/y
+    queue.lastIndex = at
+    return queue.test(this.#line)
+  }
+
+  /** Reads slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line, or returns null. */
   #takeQueue(): number | null {
-    const found = /\s+(\d+)\s+[^\s=,]+\s+(?!\d+\s*$)[^\s=]+\s*$/y
-    found.lastIndex = this.#at
-    if (!found.test(this.#line)) return null
+    if (!this.#isQueueAt(this.#at)) return null
     this.#take(/\s+/y)
     const count = this.#whole()
     this.#at = this.#line.length

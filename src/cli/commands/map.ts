@@ -65,7 +65,7 @@ Of several topologies, which a program exchanges on the same ranks, costs add up
 
 Formats of --output:
   mapping       JSON: the slot of every rank, and what it costs before and after
-  openmpi       a rankfile: mpirun --rankfile FILE
+  openmpi       a rankfile: mpirun --rankfile FILE, or --map-by rankfile:file=FILE since Open MPI 5
   mpich         a host file with a line for every rank: mpiexec -f FILE
   slurm         a host list with a line for every rank: SLURM_HOSTFILE=FILE srun --distribution=arbitrary
 All but mapping need names of hosts: --machine hosts:FILE, slurm, or --hosts FILE for the nodes of another machine.

@@ -19,7 +19,14 @@ test.each([
   ['bob@n3 slots=2\nn3', 'cluster:nodes=1,cores=3', 'n3'],
   ['fe80::1 slots=2\n[fe80::2%eth0]:2\n::1 slots=2', 'cluster:nodes=3,cores=2', 'fe80::1 fe80::2%eth0 ::1'],
   ['n1:2 binding=user:0,2\rn2:2 binding=rr, n3:2', 'cluster:nodes=3,cores=2', 'n1 n2 n3'],
+  // PE_HOSTFILE of Grid Engine, without and with bound cores.
   ['n1 16 all.q@n1 <NULL>\nn2 16 long.q UNDEFINED\n', 'cluster:nodes=2,cores=16', 'n1 n2'],
+  ['n1.site 2 all.q@n1.site 0,0:0,1\nn2.site 1 all.q@n2.site 0,2\n', 'cluster:cores=2+1', 'n1.site n2.site'],
+  // PBS_NODEFILE and LSB_DJOB_HOSTFILE have a line for each slot, LSB_MCPU_HOSTS has pairs.
+  ['n1.site\nn1.site\nn2.site\nn2.site\n', 'cluster:nodes=2,cores=2', 'n1.site n2.site'],
+  ['n1 16 n2 8\n', 'cluster:cores=16+8', 'n1 n2'],
+  ['n1 4', 'cluster:nodes=1,cores=4', 'n1'],
+  [' n-1 2  n-2 4 n-1 1 n3 4 ', 'cluster:cores=3+2x4', 'n-1 n-2 n3'],
 ])('machineFromHostList reads %j', (text, machine, hosts) => {
   const read = machineFromHostList(text)
   expect(formatMachine(read.machine)).toBe(machine)
@@ -36,11 +43,13 @@ test.each([
   ['n1:4 slots=4', 'line 1, character 6: expected the slots of a host once'],
   ['n1 cores=4', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got 'cores=4'"],
   ['n1 =4', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got '=4'"],
-  ['n1 4', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got '4'"],
   ['n1 n2', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got 'n2'"],
-  ['n1 4 n2 8', "line 1, character 4: expected 'slots=N'"],
+  ['n1 4 n2', 'line 1, character 8: expected an integer of slots, at least 1, got the end'],
+  ['n1 4 n2 0', "line 1, character 9: expected an integer of slots, at least 1, got '0'"],
+  ['n1 4, n2 8', "line 1, character 4: expected 'slots=N'"],
+  ['n1 4 slots=8', "line 1, character 6: expected the name of a host, got 'slots=8'"],
   ['n'.repeat(256), 'line 1, character 1: expected names of at most 255 characters'],
-  ['n1 16 all.q', "line 1, character 4: expected 'slots=N'"],
+  ['n1 16 all.q', 'line 1, character 12: expected an integer of slots, at least 1, got the end'],
   ['n1:4 n2', "line 1, character 6: expected ',' or the end of the line, got 'n2'"],
   ['n1 /* login */', "line 1, character 4: expected 'slots=N'"],
   ['--mca slots=4', "line 1, character 1: expected the name of a host, got '--mca slots=4'"],
