@@ -5,9 +5,10 @@
  * a blocking call is started and waited for: by all ranks, since messages of the two kinds do not match.
  *
  * On a periodic dimension of one or two processes both neighbors are one process. The block sent to one side has to
- * arrive from the other; some functions pair the two blocks by their order instead. They are handed the received
- * blocks of such a dimension exchanged. A grid of one process shows which functions do so. They read arrays of
- * counts when a call starts, so one copy of the arrays per communicator suffices.
+ * arrive from the other; some functions pair the two blocks by their order instead. A grid of one process shows which
+ * functions do so. Their calls are handed to MPI_Neighbor_alltoallw, with the received blocks of such a dimension
+ * exchanged if it pairs by order, too. Its places are of MPI_Aint, so they reach every block; those of other forms are
+ * of int. It reads its arrays when a call starts, so one copy of them per communicator suffices.
  */
 #include "shim.h"
 
@@ -27,16 +28,20 @@ enum { HAS_NULL_DEFECT = 0 };
 
 enum { BOTH = 2 };
 
-/* What is known of a communicator. */
+/* Arrays with an element for each block, which MPI gets in place of the program's. */
+typedef struct {
+  int *counts;
+  MPI_Aint *places;
+  MPI_Datatype *types;
+} arrays;
+
+/* A communicator whose calls may need a repair. */
 typedef struct {
   rw_lists lists; /* empty if the communicator has no such topology */
   int has_null;   /* some rank has MPI_PROC_NULL as a neighbor in a graph; below 0: not agreed */
   int is_wrapped; /* a dimension is periodic and has one or two processes */
-  int *source;    /* the slot whose block arrives where a function pairs by order */
-  /* The arrays that MPI gets in place of the program's. */
-  int *sent_counts, *sent_places, *counts, *places;
-  MPI_Aint *addresses;
-  MPI_Datatype *types;
+  int *source;    /* slot whose block arrives where a function pairs by order; it shares its memory with both counts */
+  arrays sent, received; /* both share the memory of each array */
 } patient;
 
 static int key = MPI_KEYVAL_INVALID;
@@ -52,8 +57,8 @@ int rw_repairs(void) {
 static void destroy(patient *p) {
   rw_lists_free(&p->lists);
   free(p->source);
-  free(p->addresses);
-  free(p->types);
+  free(p->sent.places);
+  free(p->sent.types);
   free(p);
 }
 
@@ -97,10 +102,6 @@ static void examine(void) {
     int to[BOTH] = {-1, -1};
     pairs_by_order[functions[i]] = exchange(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[0];
   }
-  /* Persistent requests take the same ways as non-blocking calls. */
-  pairs_by_order[RW_NEIGHBOR_ALLTOALL_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALL];
-  pairs_by_order[RW_NEIGHBOR_ALLTOALLV_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALLV];
-  pairs_by_order[RW_NEIGHBOR_ALLTOALLW_INIT] = pairs_by_order[RW_INEIGHBOR_ALLTOALLW];
   PMPI_Comm_free(&comm);
 }
 
@@ -120,7 +121,7 @@ static int find_wraps(MPI_Comm comm, patient *p) {
 }
 
 static int read_topology(MPI_Comm comm, patient *p) {
-  enum { ARRAYS = 5 };
+  enum { ARRAYS = 3 };
   int topology = MPI_UNDEFINED;
   int code = PMPI_Topo_test(comm, &topology);
   if (code != MPI_SUCCESS || (topology != MPI_CART && topology != MPI_DIST_GRAPH)) return code;
@@ -130,13 +131,11 @@ static int read_topology(MPI_Comm comm, patient *p) {
   if (code != MPI_SUCCESS || !p->lists.is_grid) return code;
   size_t slots = (size_t)p->lists.in_count + 1;
   p->source = malloc(ARRAYS * slots * sizeof *p->source);
-  p->addresses = malloc(slots * sizeof *p->addresses);
-  p->types = malloc(slots * sizeof *p->types);
-  if (p->source == NULL || p->addresses == NULL || p->types == NULL) return MPI_ERR_NO_MEM;
-  p->sent_counts = p->source + slots;
-  p->sent_places = p->sent_counts + slots;
-  p->counts = p->sent_places + slots;
-  p->places = p->counts + slots;
+  p->sent.places = malloc(BOTH * slots * sizeof *p->sent.places);
+  p->sent.types = malloc(BOTH * slots * sizeof *p->sent.types);
+  if (p->source == NULL || p->sent.places == NULL || p->sent.types == NULL) return MPI_ERR_NO_MEM;
+  p->sent.counts = p->source + slots;
+  p->received = (arrays){p->sent.counts + slots, p->sent.places + slots, p->sent.types + slots};
   return find_wraps(comm, p);
 }
 
@@ -175,33 +174,29 @@ static void count(uint64_t *calls) { __atomic_add_fetch(calls, 1, __ATOMIC_RELAX
 
 static int must_exchange(const patient *p, rw_function function) { return p->is_wrapped && pairs_by_order[function]; }
 
-static rw_function uneven_form(rw_function function) {
-  switch (function) {
-    case RW_NEIGHBOR_ALLTOALL: return RW_NEIGHBOR_ALLTOALLV;
-    case RW_INEIGHBOR_ALLTOALL: return RW_INEIGHBOR_ALLTOALLV;
-    case RW_NEIGHBOR_ALLTOALL_INIT: return RW_NEIGHBOR_ALLTOALLV_INIT;
-    default: return function;
+/* Lists blocks of one datatype, in the order of slots; NULL: as they are. Without places they lie one after the other. */
+static int list_blocks(arrays *of, int blocks, const int *slots, int count, const int *counts, const int *places,
+                       MPI_Datatype type) {
+  MPI_Aint low, extent;
+  int code = PMPI_Type_get_extent(type, &low, &extent);
+  for (int i = 0; code == MPI_SUCCESS && i < blocks; i++) {
+    int from = slots == NULL ? i : slots[i];
+    of->counts[i] = counts == NULL ? count : counts[from];
+    of->places[i] = extent * (places == NULL ? (MPI_Aint)from * count : places[from]);
+    of->types[i] = type;
   }
+  return code;
 }
 
-/* Exchanges the blocks that a call receives. The form with a count for each block performs it. */
-static void exchange_blocks(patient *p, rw_function function, rw_call *call) {
-  rw_function uneven = uneven_form(function);
-  int is_even = function != uneven;
-  for (int i = 0; i < p->lists.in_count; i++) {
-    int from = pairs_by_order[uneven] ? p->source[i] : i;
-    p->sent_counts[i] = call->send_count;
-    p->sent_places[i] = i * call->send_count;
-    p->counts[i] = is_even ? call->receive_count : call->receive_counts[from];
-    p->places[i] = is_even ? from * call->receive_count : call->receive_displacements[from];
-  }
-  if (is_even) {
-    call->send_counts = p->sent_counts;
-    call->send_displacements = p->sent_places;
-  }
-  call->receive_counts = p->counts;
-  call->receive_displacements = p->places;
+/* Lists the blocks of a call for the function that performs it in its place. */
+static int exchange_blocks(patient *p, rw_function function, rw_function by, const rw_call *c) {
+  int blocks = p->lists.in_count;
+  int code = list_blocks(&p->sent, blocks, NULL, c->send_count, c->send_counts, c->send_displacements, c->send_type);
+  if (code == MPI_SUCCESS)
+    code = list_blocks(&p->received, blocks, pairs_by_order[by] ? p->source : NULL, c->receive_count, c->receive_counts,
+                       c->receive_displacements, c->receive_type);
   count(&exchanged[function]);
+  return code;
 }
 
 static int is_wrong(const rw_call *call, rw_function function, const patient *p) {
@@ -215,6 +210,9 @@ static int is_wrong(const rw_call *call, rw_function function, const patient *p)
 #define VV_VALUES                                                                                                  \
   c.from, c.send_counts, c.send_displacements, c.send_type, c.to, c.receive_counts, c.receive_displacements,       \
       c.receive_type, c.comm
+#define W_VALUES                                                                                                   \
+  call->from, p->sent.counts, p->sent.places, p->sent.types, call->to, p->received.counts, p->received.places,      \
+      p->received.types, call->comm
 
 static int start_and_wait(rw_call c, rw_function function) {
   MPI_Request request;
@@ -229,33 +227,31 @@ static int start_and_wait(rw_call c, rw_function function) {
 }
 
 int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *)) {
-  rw_call c = *call;
   patient *p;
-  if (c.comm == MPI_COMM_NULL) return by_library(call);
-  int code = find(c.comm, &p);
+  if (call->comm == MPI_COMM_NULL) return by_library(call);
+  int code = find(call->comm, &p);
   /* A call that MPI refuses must not wait for other ranks. */
   if (code == MPI_SUCCESS && is_wrong(call, function, p)) return by_library(call);
-  if (code == MPI_SUCCESS) code = agree_on_null(c.comm, p);
-  if (code != MPI_SUCCESS) return rw_raise(c.comm, code);
+  if (code == MPI_SUCCESS) code = agree_on_null(call->comm, p);
+  if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
   if (p->has_null) {
     count(&started[function]);
-    return start_and_wait(c, function);
+    return start_and_wait(*call, function);
   }
   if (!must_exchange(p, function)) return by_library(call);
-  exchange_blocks(p, function, &c);
-  return rw_next.Neighbor_alltoallv(VV_VALUES);
+  code = exchange_blocks(p, function, RW_NEIGHBOR_ALLTOALLW, call);
+  return code == MPI_SUCCESS ? rw_next.Neighbor_alltoallw(W_VALUES) : rw_raise(call->comm, code);
 }
 
 int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
                     int (*by_library)(const rw_call *, MPI_Request *)) {
-  rw_call c = *call;
   patient *p;
-  if (c.comm == MPI_COMM_NULL) return by_library(call, request);
-  int code = find(c.comm, &p);
-  if (code != MPI_SUCCESS) return rw_raise(c.comm, code);
+  if (call->comm == MPI_COMM_NULL) return by_library(call, request);
+  int code = find(call->comm, &p);
+  if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
   if (!must_exchange(p, function) || is_wrong(call, function, p)) return by_library(call, request);
-  exchange_blocks(p, function, &c);
-  return rw_next.Ineighbor_alltoallv(VV_VALUES, request);
+  code = exchange_blocks(p, function, RW_INEIGHBOR_ALLTOALLW, call);
+  return code == MPI_SUCCESS ? rw_next.Ineighbor_alltoallw(W_VALUES, request) : rw_raise(call->comm, code);
 }
 
 static int are_wrong(const rw_received *received, int blocks) {
@@ -277,11 +273,11 @@ int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *receive
   }
   if (!must_exchange(p, function)) return RW_REPAIR_NOTHING;
   for (int i = 0; i < p->lists.in_count; i++) {
-    p->counts[i] = received->counts[p->source[i]];
-    p->addresses[i] = received->places[p->source[i]];
-    p->types[i] = received->types[p->source[i]];
+    p->received.counts[i] = received->counts[p->source[i]];
+    p->received.places[i] = received->places[p->source[i]];
+    p->received.types[i] = received->types[p->source[i]];
   }
-  *received = (rw_received){p->counts, p->addresses, p->types};
+  *received = (rw_received){p->received.counts, p->received.places, p->received.types};
   count(&exchanged[function]);
   return RW_REPAIR_NOTHING;
 }

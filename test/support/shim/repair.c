@@ -1,9 +1,12 @@
 /*
  * Runs a form of neighborhood collectives where MPI libraries have defects: `grid` wraps over one or two processes,
  * `graph` has MPI_PROC_NULL between its neighbors. One rank makes a call before that MPI refuses. Any even number of
- * ranks.
+ * ranks. `far` is a grid of one process whose blocks begin more than 2^31 elements behind the first.
  */
+#define _DEFAULT_SOURCE
 #include "cases.h"
+
+#include <sys/mman.h>
 
 enum { SLOTS = 6, GRAPH_SLOTS = 3, UNTOUCHED = -7, FORMS = 5 };
 
@@ -65,11 +68,36 @@ static int is_accepted(MPI_Comm comm) {
   return code == MPI_SUCCESS;
 }
 
+/* All blocks but the last two are of MPI_PROC_NULL, so that no memory but theirs is touched. */
+static int far_blocks(int form) {
+  enum { DIMENSIONS = 100, FAR_SLOTS = 2 * DIMENSIONS, LENGTH = 11 << 20 };
+  const size_t bytes = (size_t)FAR_SLOTS * LENGTH, last = bytes - LENGTH, before = last - LENGTH;
+  int extents[DIMENSIONS], periods[DIMENSIONS] = {0};
+  MPI_Comm comm;
+  MPI_Request request = MPI_REQUEST_NULL;
+  for (int d = 0; d < DIMENSIONS; d++) extents[d] = 1;
+  periods[DIMENSIONS - 1] = 1;
+  char *from = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (from == MAP_FAILED) return 1;
+  char *to = from + bytes;
+  memset(from + before, 1, LENGTH);
+  memset(from + last, 2, LENGTH);
+  MPI_Cart_create(MPI_COMM_SELF, DIMENSIONS, extents, periods, 0, &comm);
+  if (form < FORMS) MPI_Neighbor_alltoall(from, LENGTH, MPI_BYTE, to, LENGTH, MPI_BYTE, comm);
+  else MPI_Ineighbor_alltoall(from, LENGTH, MPI_BYTE, to, LENGTH, MPI_BYTE, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  int wrong = memcmp(to + before, from + last, LENGTH) != 0 || memcmp(to + last, from + before, LENGTH) != 0;
+  MPI_Comm_free(&comm);
+  munmap(from, 2 * bytes);
+  return wrong;
+}
+
 int repair(int words, char **word) {
   MPI_Comm made, comm;
   int wrong;
   if (words != 3) return 1;
   int form = atoi(word[2]);
+  if (strcmp(word[1], "far") == 0) return far_blocks(form);
   is_grid = strcmp(word[1], "grid") == 0;
   if (is_grid) make_grid(&made);
   else make_graph(&made);
