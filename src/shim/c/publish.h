@@ -110,7 +110,6 @@ int rw_loan_make(rw_exchange *exchange, const rw_buffer *from, int block, char *
 int rw_loan_read(const rw_exchange *exchange, const rw_end *source, const rw_place *place);
 /* Returns whether readers have read all that this rank lends in the call. */
 int rw_loans_are_read(rw_exchange *exchange);
-static inline int rw_first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 /* Returns the slot of the receive buffer for the next block of a source. */
 static inline int rw_slot(const rw_exchange *x, const rw_end *source) { return x->to.is_reversed ? source->last : source->slot; }
 /* Returns whether a block on the node is sent as a message whose receive is posted. */

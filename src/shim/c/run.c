@@ -72,8 +72,6 @@ unsigned rw_direct_calls(rw_runner *runner) {
   return calls;
 }
 
-static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
-
 /* Reads own blocks. MPI must not touch blocks without a destination, which keep the length 0. */
 static int read_own(rw_runner *runner, const rw_buffer *from) {
   const rw_part *part = runner->part;
@@ -85,7 +83,7 @@ static int read_own(rw_runner *runner, const rw_buffer *from) {
     int64_t bytes = (int64_t)rw_buffer_count(from, i) * from->size;
     int32_t length = bytes > runner->limit ? DIRECT : (int32_t)bytes;
     memcpy(value, &length, HEAD);
-    if (length > 0) code = first_error(code, rw_buffer_read(from, i, value + HEAD, runner->comm));
+    if (length > 0) code = rw_first_error(code, rw_buffer_read(from, i, value + HEAD, runner->comm));
   }
   return code;
 }
@@ -106,25 +104,21 @@ static int32_t length_of(const char *value) {
 static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int code = MPI_SUCCESS, count = 0;
-  for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
+  for (int s = 0; s < part->program.slots; s++) {
     int slot = part->slot[s];
     if (length_of(slot_value(runner, s)) != DIRECT) continue;
-    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->sources[slot], RW_DIRECT_TAG,
-                      runner->comm, &runner->direct[count++]);
+    code = rw_first_error(code, rw_post_receive(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type,
+                                                runner->sources[slot], RW_DIRECT_TAG, runner->comm, &runner->direct[count++]));
   }
-  for (int i = 0; code == MPI_SUCCESS && i < part->edges; i++) {
+  for (int i = 0; i < part->edges; i++) {
     int block = part->block[i];
     if (length_of(runner->own + (size_t)block * runner->stride) != DIRECT) continue;
-    code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
-                      RW_DIRECT_TAG, runner->comm, &runner->direct[count++]);
+    code = rw_first_error(code, rw_post_send(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type,
+                                             part->destination[i], RW_DIRECT_TAG, runner->comm, &runner->direct[count++]));
   }
   runner->was_direct = count > 0;
   runner->direct_calls += count > 0;
-  if (code != MPI_SUCCESS || count == 0) return code;
-  code = PMPI_Waitall(count, runner->direct, runner->statuses);
-  for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)
-    if (runner->statuses[i].MPI_ERROR != MPI_SUCCESS) code = runner->statuses[i].MPI_ERROR;
-  return code;
+  return count == 0 ? code : rw_first_error(code, rw_complete(count, runner->direct, runner->statuses));
 }
 
 /*
@@ -135,12 +129,12 @@ int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int code = read_own(runner, from), moved = rw_start(runner->request, runner->own, runner->slots);
   if (moved == MPI_SUCCESS) moved = rw_wait(runner->request);
-  if (moved != MPI_SUCCESS) return first_error(code, moved);
+  if (moved != MPI_SUCCESS) return rw_first_error(code, moved);
   for (int s = 0; s < part->program.slots; s++) {
     const char *value = slot_value(runner, s);
     int32_t length = length_of(value);
     if (length == DIRECT) continue;
-    code = first_error(code, rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm));
+    code = rw_first_error(code, rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm));
   }
-  return first_error(code, move_direct(runner, from, to));
+  return rw_first_error(code, move_direct(runner, from, to));
 }

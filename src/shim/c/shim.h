@@ -295,6 +295,20 @@ int rw_info_is_off(MPI_Info info);
 /* Agrees on the info after MPI_Comm_set_info. Collective. */
 int rw_info_change(MPI_Comm comm, MPI_Info info);
 
+/* messages.c implements the declarations below. */
+
+static inline int rw_first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
+/*
+ * Makes a communicator of the same ranks for messages, which returns errors. A duplicate would copy the attributes of
+ * the program, which would see that. Collective.
+ */
+int rw_messages_comm(MPI_Comm comm, MPI_Comm *made);
+/* Posts a message. If MPI refuses it, bytes without use take its place for the peer. Returns MPI's code. */
+int rw_post_receive(void *to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request);
+int rw_post_send(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request);
+/* Completes all requests, whichever of them fail. Returns the first error. */
+int rw_complete(int count, MPI_Request requests[], MPI_Status statuses[]);
+
 /* run.c implements the declarations below. */
 
 /* The memory and requests in which a plan runs, one call at a time. */

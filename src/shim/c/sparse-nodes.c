@@ -129,10 +129,11 @@ static int pack(const rw_combiner *c, message *m, int destination, const rw_bloc
   return code;
 }
 
-/* Puts data in their place; data that are too long for it are an error. */
+/* Puts data in their place. Data longer than MPI packs those of the place are an error. */
 static int unpack(const rw_combiner *c, const head *h, const char *data, const rw_blocks *to) {
-  int position = 0;
-  if (h->bytes > rw_block_bytes(to, h->source)) return MPI_ERR_TRUNCATE;
+  int position = 0, most = 0;
+  int code = PMPI_Pack_size(to->counts[h->source], rw_block_type(to, h->source), c->comm, &most);
+  if (code != MPI_SUCCESS || h->bytes > most) return rw_first_error(code, MPI_ERR_TRUNCATE);
   return PMPI_Unpack(data, h->bytes, &position, rw_block_place(to, h->source), to->counts[h->source],
                      rw_block_type(to, h->source), c->comm);
 }
@@ -140,10 +141,10 @@ static int unpack(const rw_combiner *c, const head *h, const char *data, const r
 /* Takes the items of a message: those of this rank into their places, others into `messages` by node or by rank. */
 static int sort(const rw_combiner *c, const char *data, int bytes, message *messages, const int *number, const rw_blocks *to) {
   int code = MPI_SUCCESS;
-  for (head h; bytes > 0 && code == MPI_SUCCESS; data += sizeof h + (size_t)h.bytes, bytes -= (int)sizeof h + h.bytes) {
+  for (head h; bytes > 0; data += sizeof h + (size_t)h.bytes, bytes -= (int)sizeof h + h.bytes) {
     memcpy(&h, data, sizeof h);
     if (h.destination == c->rank) {
-      code = unpack(c, &h, data + sizeof h, to);
+      code = rw_first_error(code, unpack(c, &h, data + sizeof h, to));
       continue;
     }
     message *m = &messages[number[h.destination]];
@@ -156,9 +157,10 @@ static int sort(const rw_combiner *c, const char *data, int bytes, message *mess
 /* Packs the blocks that go to other nodes: into a message for each node, or into one message. */
 static int pack_all(const rw_combiner *c, message *messages, int is_by_node, const rw_blocks *from) {
   int code = MPI_SUCCESS, ranks = c->layout.start[c->layout.nodes];
-  for (int peer = 0; peer < ranks && code == MPI_SUCCESS; peer++) {
+  for (int peer = 0; peer < ranks; peer++) {
     int64_t bytes = rw_block_bytes(from, peer);
-    if (bytes > 0 && rw_combines(c, peer, bytes)) code = pack(c, &messages[is_by_node ? c->layout.node[peer] : 0], peer, from);
+    if (bytes > 0 && rw_combines(c, peer, bytes))
+      code = rw_first_error(code, pack(c, &messages[is_by_node ? c->layout.node[peer] : 0], peer, from));
   }
   return code;
 }
@@ -169,17 +171,21 @@ static int count_of(MPI_Status *status) {
   return bytes;
 }
 
+static int receive(const rw_combiner *c, char *data, size_t room, int from, int tag, MPI_Request *request) {
+  return rw_post_receive(data, (int)room, MPI_BYTE, from, tag, c->comm, request);
+}
+
 static int send(const rw_combiner *c, const message *m, int to, int tag, MPI_Request *request) {
-  return PMPI_Isend(m->data, (int)m->bytes, MPI_BYTE, to, tag, c->comm, request);
+  return rw_post_send(m->data, (int)m->bytes, MPI_BYTE, to, tag, c->comm, request);
 }
 
 static int run_rank(rw_combiner *c, const rw_blocks *from, const rw_blocks *to) {
   message up = {c->sent, 0};
-  int code = PMPI_Irecv(c->received, (int)c->room, MPI_BYTE, c->leader, DOWN_TAG, c->comm, &c->requests[0]);
-  if (code == MPI_SUCCESS) code = pack_all(c, &up, 0, from);
-  if (code == MPI_SUCCESS) code = send(c, &up, c->leader, UP_TAG, &c->requests[1]);
-  if (code == MPI_SUCCESS) code = PMPI_Waitall(2, c->requests, c->statuses);
-  return code == MPI_SUCCESS ? sort(c, c->received, count_of(c->statuses), NULL, NULL, to) : code;
+  int code = receive(c, c->received, c->room, c->leader, DOWN_TAG, &c->requests[0]);
+  code = rw_first_error(code, pack_all(c, &up, 0, from));
+  code = rw_first_error(code, send(c, &up, c->leader, UP_TAG, &c->requests[1]));
+  code = rw_first_error(code, rw_complete(2, c->requests, c->statuses));
+  return rw_first_error(code, sort(c, c->received, count_of(c->statuses), NULL, NULL, to));
 }
 
 /* The first rank of a node leads it. */
@@ -189,30 +195,32 @@ static int run_leader(rw_combiner *c, const rw_blocks *from, const rw_blocks *to
   const int *here = c->layout.ranks + c->layout.start[c->node];
   int nodes = c->layout.nodes, ranks = c->ranks_here - 1, others = nodes - 1, code = MPI_SUCCESS;
   MPI_Request *ups = c->requests, *across = ups + ranks, *sends = across + others;
-  for (int i = 0; i < ranks && code == MPI_SUCCESS; i++)
-    code = PMPI_Irecv(c->from_ranks + c->room * (size_t)i, (int)c->room, MPI_BYTE, here[i + 1], UP_TAG, c->comm, &ups[i]);
-  for (int i = 1; i < nodes && code == MPI_SUCCESS; i++) {
+  for (int i = 0; i < ranks; i++)
+    code = rw_first_error(code, receive(c, c->from_ranks + c->room * (size_t)i, c->room, here[i + 1], UP_TAG, &ups[i]));
+  for (int i = 1; i < nodes; i++) {
     int node = (c->node + i) % nodes;
-    code = PMPI_Irecv(c->from_nodes + c->from_node[node], (int)room_of(c, ranks_of(c, node), c->ranks_here), MPI_BYTE,
-                      leader_of(c, node), ACROSS_TAG, c->comm, &across[i - 1]);
+    size_t room = room_of(c, ranks_of(c, node), c->ranks_here);
+    code = rw_first_error(code, receive(c, c->from_nodes + c->from_node[node], room, leader_of(c, node), ACROSS_TAG,
+                                        &across[i - 1]));
   }
   for (int node = 0; node < nodes; node++) c->across[node].bytes = 0;
   for (int i = 0; i <= ranks; i++) c->down[i].bytes = 0;
-  if (code == MPI_SUCCESS) code = pack_all(c, c->across, 1, from);
-  if (code == MPI_SUCCESS) code = PMPI_Waitall(ranks, ups, c->statuses);
-  for (int i = 0; i < ranks && code == MPI_SUCCESS; i++)
-    code = sort(c, c->from_ranks + c->room * (size_t)i, count_of(&c->statuses[i]), c->across, c->layout.node, to);
-  for (int i = 1; i < nodes && code == MPI_SUCCESS; i++) {
+  code = rw_first_error(code, pack_all(c, c->across, 1, from));
+  code = rw_first_error(code, rw_complete(ranks, ups, c->statuses));
+  for (int i = 0; i < ranks; i++)
+    code = rw_first_error(code, sort(c, c->from_ranks + c->room * (size_t)i, count_of(&c->statuses[i]), c->across,
+                                     c->layout.node, to));
+  for (int i = 1; i < nodes; i++) {
     int node = (c->node + i) % nodes;
-    code = send(c, &c->across[node], leader_of(c, node), ACROSS_TAG, &sends[i - 1]);
+    code = rw_first_error(code, send(c, &c->across[node], leader_of(c, node), ACROSS_TAG, &sends[i - 1]));
   }
-  if (code == MPI_SUCCESS) code = PMPI_Waitall(others, across, c->statuses);
-  for (int i = 1; i < nodes && code == MPI_SUCCESS; i++)
-    code = sort(c, c->from_nodes + c->from_node[(c->node + i) % nodes], count_of(&c->statuses[i - 1]), c->down,
-                c->layout.local, to);
-  for (int i = 1; i <= ranks && code == MPI_SUCCESS; i++)
-    code = send(c, &c->down[i], here[i], DOWN_TAG, &sends[others + i - 1]);
-  return code == MPI_SUCCESS ? PMPI_Waitall(others + ranks, sends, c->statuses) : code;
+  code = rw_first_error(code, rw_complete(others, across, c->statuses));
+  for (int i = 1; i < nodes; i++)
+    code = rw_first_error(code, sort(c, c->from_nodes + c->from_node[(c->node + i) % nodes], count_of(&c->statuses[i - 1]),
+                                     c->down, c->layout.local, to));
+  for (int i = 1; i <= ranks; i++)
+    code = rw_first_error(code, send(c, &c->down[i], here[i], DOWN_TAG, &sends[others + i - 1]));
+  return rw_first_error(code, rw_complete(others + ranks, sends, c->statuses));
 }
 
 int rw_combiner_run(rw_combiner *c, const rw_blocks *from, const rw_blocks *to) {

@@ -157,15 +157,8 @@ static sparse *find(MPI_Comm comm, int *is_there) {
   return s;
 }
 
-/* Makes a communicator of the same ranks. It has no attributes of the user, whose copying the user would see. */
 static int make_messages(sparse *s) {
-  MPI_Group group;
-  int is_made = 0;
-  if (PMPI_Comm_group(s->comm, &group) == MPI_SUCCESS) {
-    is_made = PMPI_Comm_create(s->comm, group, &s->messages) == MPI_SUCCESS &&
-              PMPI_Comm_set_errhandler(s->messages, MPI_ERRORS_RETURN) == MPI_SUCCESS;
-    PMPI_Group_free(&group);
-  }
+  int is_made = rw_messages_comm(s->comm, &s->messages) == MPI_SUCCESS;
   int code = PMPI_Allreduce(MPI_IN_PLACE, &is_made, 1, MPI_INT, MPI_MIN, s->comm);
   if (code == MPI_SUCCESS && is_made) s->combiner = rw_combiner_make(s->messages);
   return code == MPI_SUCCESS && is_made;
@@ -268,13 +261,6 @@ static int make_room(sparse *s, int count) {
   return 1;
 }
 
-static int wait(sparse *s, int count) {
-  int code = PMPI_Waitall(count, s->requests, s->statuses);
-  for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)
-    if (s->statuses[i].MPI_ERROR != MPI_SUCCESS && s->statuses[i].MPI_ERROR != MPI_ERR_PENDING) code = s->statuses[i].MPI_ERROR;
-  return code;
-}
-
 /* Returns whether a block has a message of its own. */
 static int is_direct(const rw_combiner *combiner, const rw_blocks *blocks, int peer) {
   int64_t bytes = rw_block_bytes(blocks, peer);
@@ -291,18 +277,18 @@ static int exchange(sparse *s, rw_combiner *combiner, const rw_blocks *from, con
   if (!make_room(s, count_data(from, s->ranks) + count_data(to, s->ranks))) return MPI_ERR_NO_MEM;
   for (int i = 1, peer = s->rank; i <= s->ranks; i++) {
     peer = peer == 0 ? s->ranks - 1 : peer - 1;
-    if (code == MPI_SUCCESS && is_direct(combiner, to, peer))
-      code = PMPI_Irecv(rw_block_place(to, peer), to->counts[peer], rw_block_type(to, peer), peer, 0, s->messages,
-                        &s->requests[count++]);
+    if (is_direct(combiner, to, peer))
+      code = rw_first_error(code, rw_post_receive(rw_block_place(to, peer), to->counts[peer], rw_block_type(to, peer), peer, 0,
+                                                  s->messages, &s->requests[count++]));
   }
   for (int i = 1, peer = s->rank; i <= s->ranks; i++) {
     peer = peer == s->ranks - 1 ? 0 : peer + 1;
-    if (code == MPI_SUCCESS && is_direct(combiner, from, peer))
-      code = PMPI_Isend(rw_block_place(from, peer), from->counts[peer], rw_block_type(from, peer), peer, 0, s->messages,
-                        &s->requests[count++]);
+    if (is_direct(combiner, from, peer))
+      code = rw_first_error(code, rw_post_send(rw_block_place(from, peer), from->counts[peer], rw_block_type(from, peer), peer,
+                                               0, s->messages, &s->requests[count++]));
   }
-  if (code == MPI_SUCCESS && combiner != NULL) code = rw_combiner_run(combiner, from, to);
-  return code == MPI_SUCCESS ? wait(s, count) : code;
+  if (combiner != NULL) code = rw_first_error(code, rw_combiner_run(combiner, from, to));
+  return rw_first_error(code, rw_complete(count, s->requests, s->statuses));
 }
 
 /*

@@ -47,6 +47,21 @@ describeShim('all-to-alls whose counts are mostly zero', (shim) => {
     expect(ended).toEqual({ ...right(...cases), stderr: '' })
   })
 
+  // Messages that wait for their receiver, and blocks that are combined by node.
+  it.each([
+    ['100000', { RANKWEAVE_SHIM: 'always' }],
+    ['10', { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_CORES: '2' }],
+  ])(
+    'fail on the rank whose message MPI refuses, with blocks of %s, and no other call',
+    async (block, env) => {
+      const ended = await shim.start(isMpich ? 3 : 5, [shim.program('refusing'), block], env)
+      expect(ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^right: 0 wrong after [1-9]\d* failures\n$/),
+      })
+    },
+  )
+
   if (isMpich) console.warn('no all-to-alls of MPICH are combined by node: they stay its own')
   it.skipIf(isMpich)('are combined by node where blocks go to another one', async () => {
     const env = { RANKWEAVE_SHIM: 'always,report', RANKWEAVE_SHIM_CORES: '2' }
