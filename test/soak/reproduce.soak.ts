@@ -53,6 +53,21 @@ describeShim('RANKWEAVE_SHIM=reproducible', (shim) => {
     })
   })
 
+  it('reports persistent requests and large counts as calls left to MPI', async () => {
+    const ended = await shim.run(2, ['reproduce 1 left'], { RANKWEAVE_SHIM: 'reproducible,report' })
+    expect(ended).toMatchObject(right('reproduce 1 left'))
+    const persistent = 'left to MPI: a persistent request'
+    const large = 'left to MPI: counts of the type MPI_Count'
+    expect([...ended.stderr.matchAll(/reproducible: (.*): 1 call (.*)/g)].map(([, name, why]) => [name, why])).toEqual([
+      ['MPI_Reduce_init', persistent],
+      ...(shim.mpi.name === 'MPICH' ? [['MPI_Reduce_init_c', persistent]] : []),
+      ...(shim.mpi.name === 'MPICH' ? [['MPI_Allreduce_c', large], ['MPI_Iallreduce_c', large]] : []),
+      ['MPI_Allreduce_init', 'left to MPI: exact in any order'],
+      ['MPI_Allreduce_init', persistent],
+      ['MPI_Reduce_scatter_init', persistent],
+    ])
+  })
+
   it('differs from MPI, whose bits depend on the length of a call', async () => {
     const plain = await shim.start(7, shim.caseCommand('reproduce 5000'), {}, [])
     console.log(`${shim.mpi.name}: ${plain.stdout.trim()} without the library`)

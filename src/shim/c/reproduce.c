@@ -242,8 +242,16 @@ static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f, int 
   return all > INT_MAX || placed > INT_MAX ? RW_MANY_ELEMENTS : RW_BY_TREE;
 }
 
-void rw_reproduce_count(int function, int form, rw_reproduce_outcome outcome) {
-  __atomic_add_fetch(&counts[function][form][outcome], 1, __ATOMIC_RELAXED);
+static void count(int function, int form, rw_reproduce_outcome outcome) {
+  if (__atomic_fetch_add(&counts[function][form][outcome], 1, __ATOMIC_RELAXED) == 0) (void)rw_state_make_keys();
+}
+
+void rw_reproduce_leave(int function, int form, MPI_Op op, MPI_Datatype type) {
+  rw_leaves leaves;
+  rw_reproduce_outcome outcome = rw_leaves_operation(&leaves, op, type);
+  if (outcome == RW_BY_TREE)
+    outcome = form == RW_PERSISTENT || form == RW_LARGE_PERSISTENT ? RW_PERSISTENT_REQUEST : RW_LARGE_COUNTS;
+  count(function, form, outcome);
 }
 
 static int is_in_place(const rw_reduction *c, const folder *f) {
@@ -275,7 +283,7 @@ int rw_reproduce(const rw_reduction *call, int *code) {
     /* Elements that reach into the next one would overwrite the contribution of the next rank in the memory. */
     if (extent <= 0 || true_extent <= 0 || true_extent > extent) outcome = RW_ODD_TYPE;
   }
-  rw_reproduce_count(call->function, RW_CALLED, outcome);
+  count(call->function, RW_CALLED, outcome);
   if (outcome != RW_BY_TREE) return 0;
   w.extent = (size_t)extent;
   w.before = true_low;
@@ -300,7 +308,7 @@ int rw_reproduce_start(const rw_reduction *call, MPI_Request *request, int *code
   rw_reproduce_outcome outcome = examine(&w, RW_STARTED, code);
   if (*code == MPI_SUCCESS && outcome == RW_BY_TREE && call->op != MPI_SUM && call->op != MPI_PROD) outcome = RW_OWN_OPERATION;
   if (*code == MPI_SUCCESS && outcome == RW_BY_TREE && !rw_requests_work()) outcome = RW_NOT_ADVANCED;
-  if (*code == MPI_SUCCESS) rw_reproduce_count(call->function, RW_STARTED, outcome);
+  if (*code == MPI_SUCCESS) count(call->function, RW_STARTED, outcome);
   if (*code == MPI_SUCCESS && outcome != RW_BY_TREE) return 0;
   if (*code == MPI_SUCCESS) *code = rw_started_make(call, &w.leaves, w.with->rank, w.with->ranks, &started);
   if (*code != MPI_SUCCESS) {
@@ -323,16 +331,18 @@ void rw_reproduce_report(void) {
   static const char *const names[RW_TUNE_FUNCTIONS] = {
       [RW_TUNE_REDUCE] = "reduce", [RW_TUNE_ALLREDUCE] = "allreduce", [RW_TUNE_REDUCE_SCATTER] = "reduce_scatter",
       [RW_TUNE_SCAN] = "scan",     [RW_TUNE_EXSCAN] = "exscan",       [RW_TUNE_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block"};
-  static const char *const start[RW_REPRODUCE_FORMS] = {"MPI_", "MPI_I"};
+  static const char *const start[RW_REPRODUCE_FORMS] = {"MPI_", "MPI_I", "MPI_", "MPI_I", "MPI_", "MPI_"};
+  static const char *const end[RW_REPRODUCE_FORMS] = {"", "", "_c", "_c", "_init", "_init_c"};
   for (int f = 0; f < RW_TUNE_FUNCTIONS; f++)
     for (int form = 0; form < RW_REPRODUCE_FORMS; form++)
       for (int o = 0; o < RW_REPRODUCE_OUTCOMES; o++) {
         char line[256];
         uint64_t calls = counts[f][form][o];
         if (calls == 0) continue;
-        char first = form == RW_STARTED ? names[f][0] : (char)toupper(names[f][0]);
-        snprintf(line, sizeof line, "reproducible: %s%c%s: %" PRIu64 " call%s %s", start[form], first, names[f] + 1, calls,
-                 calls == 1 ? "" : "s", texts[o]);
+        int is_started = form == RW_STARTED || form == RW_LARGE_STARTED;
+        char first = is_started ? names[f][0] : (char)toupper(names[f][0]);
+        snprintf(line, sizeof line, "reproducible: %s%c%s%s: %" PRIu64 " call%s %s", start[form], first, names[f] + 1, end[form],
+                 calls, calls == 1 ? "" : "s", texts[o]);
         rw_report_line(line);
       }
 }

@@ -36,14 +36,17 @@ void rw_reproduce_report(void);
   X(RW_ODD_TYPE, "left to MPI: a datatype without extent, or with interleaved elements") \
   X(RW_MANY_ELEMENTS, "left to MPI: more than 2147483647 elements")            \
   X(RW_OWN_OPERATION, "left to MPI: an operation of the program, not waited for") \
+  X(RW_LARGE_COUNTS, "left to MPI: counts of the type MPI_Count")              \
+  X(RW_PERSISTENT_REQUEST, "left to MPI: a persistent request")                \
   X(RW_NOT_ADVANCED, "left to MPI: another tool intercepts functions that complete requests") \
   X(RW_REFUSED, "left to MPI: MPI refuses the arguments, or there is no data")
 #define RW_NAME_OF_REPRODUCED(outcome, text) outcome,
 typedef enum { RW_REPRODUCED(RW_NAME_OF_REPRODUCED) RW_REPRODUCE_OUTCOMES } rw_reproduce_outcome;
-/* The ways in which a function is called. */
-enum { RW_CALLED, RW_STARTED, RW_REPRODUCE_FORMS };
+/* The forms of a function. The first two may follow the tree. */
+enum { RW_CALLED, RW_STARTED, RW_LARGE, RW_LARGE_STARTED, RW_PERSISTENT, RW_LARGE_PERSISTENT, RW_REPRODUCE_FORMS };
 
-void rw_reproduce_count(int function, int form, rw_reproduce_outcome outcome);
+/* Counts a call of another form than the first two, which is MPI's. */
+void rw_reproduce_leave(int function, int form, MPI_Op op, MPI_Datatype type);
 
 /* Starts a call by the fixed tree, as rw_reproduce. Local. */
 int rw_reproduce_start(const rw_reduction *call, MPI_Request *request, int *code);

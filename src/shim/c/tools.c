@@ -12,12 +12,12 @@
 #define PMPI_OF(name) PMPI_##name,
 rw_next_functions rw_next = {RW_PASSED_ON(PMPI_OF) RW_TUNED(PMPI_OF) RW_MATCHED(PMPI_OF)};
 
-static void find(void *function, const char *name) {
+void rw_find_next(void *function, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   if (found != NULL) memcpy(function, &found, sizeof found);
 }
 
-#define FIND(name) find(&rw_next.name, "MPI_" #name);
+#define FIND(name) rw_find_next(&rw_next.name, "MPI_" #name);
 __attribute__((constructor)) static void find_all(void) { RW_PASSED_ON(FIND) RW_TUNED(FIND) RW_MATCHED(FIND) }
 
 /* Returns the file of the object that has a function first; NULL if it is this library. */

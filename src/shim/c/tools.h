@@ -113,6 +113,8 @@ typedef struct {
   RW_MATCHED(RW_NEXT)
 } rw_next_functions;
 extern rw_next_functions rw_next;
+/* Finds the function of a name behind this library. `function` is the address of a pointer, which stays if there is none. */
+void rw_find_next(void *function, const char *name);
 
 /* Returns whether calls of a function reach this library first; else another tool has them, which may hand them on. */
 int rw_is_first(const char *function);

@@ -1,9 +1,16 @@
 /*
  * Compares reductions bit by bit with the fixed tree, which each process computes from the contributions of all.
  * Arguments: elements of a contribution, then words: `started` for the non-blocking functions, `inplace`. The first
- * process prints the bits of a sum, for others to compare.
+ * process prints the bits of a sum, for others to compare. `left` only calls the forms that MPI performs.
  */
 #include "cases.h"
+
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#define INIT(name) MPIX_##name##_init
+#else
+#define INIT(name) MPI_##name##_init
+#endif
 
 #include <stdint.h>
 
@@ -176,20 +183,66 @@ static void check_scattered(int count) {
   free(counts);
 }
 
+static void run(MPI_Request request) {
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+}
+
+/* The numbers are integers, whose sums have the same bits in any order. */
+static void expect_sum(void) {
+  expect(to[0], ranks * (ranks - 1) / 2);
+  to[0] = -1;
+}
+
+static void check_left(void) {
+  MPI_Request request;
+  own[0] = rank;
+  int *ones = malloc(sizeof *ones * (size_t)ranks);
+  for (int r = 0; r < ranks; r++) ones[r] = r == 0;
+  INIT(Allreduce)(own, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  run(request);
+  expect_sum();
+  INIT(Allreduce)(own, to, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  run(request);
+  expect(to[0], ranks - 1);
+  INIT(Reduce)(own, to, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  run(request);
+  if (rank == 0) expect_sum();
+  INIT(Reduce_scatter)(own, to, ones, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  run(request);
+  if (rank == 0) expect_sum();
+  free(ones);
+#if MPI_VERSION >= 4
+  MPI_Allreduce_c(own, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  expect_sum();
+  MPI_Iallreduce_c(own, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_sum();
+  MPI_Reduce_init_c(own, to, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  run(request);
+  if (rank == 0) expect_sum();
+#endif
+}
+
 int reproduce(int words, char **word) {
   if (words < 2) return 1;
-  int count = atoi(word[1]);
+  int count = atoi(word[1]), is_left = 0;
   wrong = is_started = is_in_place = 0;
   for (int i = 2; i < words; i++) {
     is_started |= strcmp(word[i], "started") == 0;
     is_in_place |= strcmp(word[i], "inplace") == 0;
+    is_left |= strcmp(word[i], "left") == 0;
   }
   size_t most = (size_t)count * (size_t)(ranks + 1) + 2;
   own = malloc(sizeof *own * most);
   to = malloc(sizeof *to * most);
-  check_whole(count);
-  check_others(count);
-  check_scattered(count);
+  if (is_left) check_left();
+  else {
+    check_whole(count);
+    check_others(count);
+    check_scattered(count);
+  }
   free(own);
   free(to);
   return wrong;
