@@ -54,7 +54,7 @@ static int is_one_of(MPI_Datatype type, const MPI_Datatype *types, size_t count)
 #define IS_ONE_OF(type, types) is_one_of(type, types, sizeof(types) / sizeof *(types))
 
 /* The numbers of a datatype. */
-typedef enum { EXACT, REAL_NUMBER, COMPLEX_NUMBER, LONG_REAL, LONG_COMPLEX } numbers;
+typedef enum { EXACT, REFUSED, REAL_NUMBER, COMPLEX_NUMBER, LONG_REAL, LONG_COMPLEX } numbers;
 
 static numbers numbers_of(MPI_Datatype type) {
   const MPI_Datatype real[] = {MPI_DOUBLE, MPI_FLOAT, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_REAL16};
@@ -69,14 +69,8 @@ static numbers numbers_of(MPI_Datatype type) {
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (combiner == MPI_COMBINER_F90_REAL) return REAL_NUMBER;
   if (combiner == MPI_COMBINER_F90_COMPLEX) return COMPLEX_NUMBER;
-  if (combiner != MPI_COMBINER_DUP) return EXACT;
-  MPI_Datatype copied = MPI_DATATYPE_NULL;
-  if (PMPI_Type_get_contents(type, 0, 0, 1, &integers, NULL, &copied) != MPI_SUCCESS) return EXACT;
-  numbers found = numbers_of(copied);
-  PMPI_Type_get_envelope(copied, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX)
-    PMPI_Type_free(&copied);
-  return found;
+  /* MPI refuses its operations on derived datatypes, also on duplicates of those that it has. */
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ? EXACT : REFUSED;
 }
 
 static rw_combine_elements *combine_of(numbers kind, int bytes, int is_sum) {
@@ -108,7 +102,7 @@ rw_reproduce_outcome rw_leaves_operation(rw_leaves *leaves, MPI_Op op, MPI_Datat
   leaves->combine = NULL;
   if (is_sum || op == MPI_PROD) {
     numbers kind = numbers_of(type);
-    if (kind == EXACT) return RW_EXACT;
+    if (kind == EXACT || kind == REFUSED) return kind == EXACT ? RW_EXACT : RW_REFUSED;
     PMPI_Type_size(type, &bytes);
     leaves->combine = combine_of(kind, bytes, is_sum);
     return RW_BY_TREE;

@@ -195,9 +195,20 @@ static void expect_sum(void) {
   to[0] = -1;
 }
 
+static void check_refused(void) {
+  MPI_Datatype copy;
+  MPI_Type_dup(MPI_DOUBLE, &copy);
+  MPI_Type_commit(&copy);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  wrong += MPI_Allreduce(own, to, 1, copy, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Type_free(&copy);
+}
+
 static void check_left(void) {
   MPI_Request request;
   own[0] = rank;
+  check_refused();
   int *ones = malloc(sizeof *ones * (size_t)ranks);
   for (int r = 0; r < ranks; r++) ones[r] = r == 0;
   INIT(Allreduce)(own, to, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
