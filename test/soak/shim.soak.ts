@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { oddDecisions } from '../support/odd-decisions.js'
 import { describeShim, right } from '../support/shim.js'
 import { inTurn, sampled, tier } from '../support/soak.js'
 
@@ -98,15 +99,29 @@ describeShim('the preloaded library', (shim) => {
 
   if (isMpich)
     console.warn('MPICH spawns no processes here: it has to be built with a process manager for that')
+  // Processes of another world share no memory with these.
+  const messages = { OMPI_MCA_btl: 'self,vader,tcp', OMPI_MCA_btl_tcp_if_include: 'lo' }
   it.skipIf(isMpich)('leaves communicators to MPI that have processes without the library', async () => {
-    // Processes of another world share no memory with these.
-    const messages = { OMPI_MCA_btl: 'self,vader,tcp', OMPI_MCA_btl_tcp_if_include: 'lo' }
     for (const mode of ['on', 'always', 'reproducible', 'repair']) {
       const env = { ...messages, RANKWEAVE_SHIM: mode, RANKWEAVE_SHIM_PATIENCE: '0' }
       expect(await shim.start(2, [shim.program('spawned')], env)).toMatchObject({
         code: 0,
         stdout: 'right\n',
       })
+    }
+  })
+
+  it.skipIf(isMpich)('leaves communicators of two worlds to MPI in both of them', async () => {
+    const tuning = `tune:${shim.writeTuning('spawned.json', oddDecisions[shim.mpi.name])},report`
+    const online = `online:${shim.path('spawned')},seed=1,calls=1000,report`
+    for (const mode of [tuning, online, 'always', 'reproducible', 'repair']) {
+      const ended = await shim.start(2, [shim.program('spawned'), 'both'], {
+        ...messages,
+        RANKWEAVE_SHIM: mode,
+      })
+      expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+      const left = [...ended.stderr.matchAll(/allreduce: (\d+) calls left to MPI: .* or of another world/g)]
+      expect(left.map(([, calls]) => calls)).toEqual(mode === tuning || mode === online ? ['201', '201'] : [])
     }
   })
 
