@@ -173,7 +173,8 @@ void rw_write_profile(const char *file, const rw_process *process) {
   char own[MPI_MAX_PROCESSOR_NAME], *names_of_all = NULL, *piece = NULL;
   int *nodes = NULL;
   output o = {NULL, NULL, 0};
-  if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return;
+  /* A duplicate would copy the attributes of the program, which would see that. */
+  if (PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm) != MPI_SUCCESS) return;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &ranks);
   own_node(own);

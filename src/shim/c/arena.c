@@ -196,8 +196,7 @@ void rw_arena_make(void) {
   arena.limit = (size_t)(values[1] < (double)arena.region / 16 ? values[1] : (double)arena.region / 16);
   arena.is_threaded = values[4] == -MPI_THREAD_MULTIPLE;
   arena.has_route = values[5] < 0;
-  code = PMPI_Comm_dup(MPI_COMM_WORLD, &arena.comm);
-  if (code == MPI_SUCCESS) code = PMPI_Comm_set_errhandler(arena.comm, MPI_ERRORS_RETURN);
+  code = rw_messages_comm(MPI_COMM_WORLD, &arena.comm);
   if (code == MPI_SUCCESS) code = PMPI_Comm_group(MPI_COMM_WORLD, &arena.world);
   if (code == MPI_SUCCESS) code = make_node(world_rank, (int)values[2], values[6] > 0);
   long cores = sysconf(_SC_NPROCESSORS_ONLN);

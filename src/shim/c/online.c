@@ -148,18 +148,13 @@ int rw_online_records(const rw_online_record **all, const rw_online_communicator
 }
 
 void rw_online_stop(void) {
-  MPI_Group all;
-  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm world;
   if (!is_on) return;
   is_on = 0;
-  /* The communicator must not copy the program's attributes, because the program would see that. */
-  PMPI_Comm_group(MPI_COMM_WORLD, &all);
-  if (PMPI_Comm_create(MPI_COMM_WORLD, all, &world) == MPI_SUCCESS) {
-    PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  if (rw_messages_comm(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
     rw_online_gather(world, &run);
     PMPI_Comm_free(&world);
   }
-  PMPI_Group_free(&all);
   free(records);
   free(communicators);
   rw_tune_model_free(&run.model);

@@ -20,7 +20,7 @@ typedef struct persistent {
   rw_publishers *publishers;
   rw_publisher *publisher;
   rw_buffer from, to;
-  MPI_Datatype types[2]; /* duplicates: the program may free its own */
+  MPI_Datatype types[2]; /* kept until the request is freed */
   int is_active, is_freed;
 } persistent;
 
@@ -38,8 +38,10 @@ static void release(persistent *p) {
   free(p);
 }
 
+/* The program may free its own type. A duplicate would copy the attributes of the program, which would see that. */
 static int keep_type(rw_buffer *buffer, MPI_Datatype *kept) {
-  int code = PMPI_Type_dup(buffer->type, kept);
+  int code = PMPI_Type_contiguous(1, buffer->type, kept);
+  if (code == MPI_SUCCESS) code = PMPI_Type_commit(kept);
   if (code == MPI_SUCCESS) buffer->type = *kept;
   return code;
 }
@@ -52,7 +54,7 @@ static int prepare(persistent *p, const rw_call *c, rw_function function, const 
   int code = rw_call_buffers(c, function, &p->from, &p->to);
   if (code == MPI_SUCCESS) code = keep_type(&p->from, &p->types[0]);
   if (code == MPI_SUCCESS) code = keep_type(&p->to, &p->types[1]);
-  if (code == MPI_SUCCESS) code = PMPI_Comm_dup(MPI_COMM_SELF, &p->self);
+  if (code == MPI_SUCCESS) code = rw_messages_comm(MPI_COMM_SELF, &p->self);
   if (code == MPI_SUCCESS) code = PMPI_Comm_get_errhandler(c->comm, &handler);
   if (code == MPI_SUCCESS) {
     code = PMPI_Comm_set_errhandler(p->self, handler);

@@ -211,8 +211,7 @@ rw_state *rw_state_of(MPI_Comm comm) {
 /* Makes a communicator for messages of plans: they never meet those of the user. */
 static int make_shadow(rw_state *state) {
   if (state->shadow != MPI_COMM_NULL) return MPI_SUCCESS;
-  int code = PMPI_Comm_dup(state->comm, &state->shadow);
-  return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(state->shadow, MPI_ERRORS_RETURN) : code;
+  return rw_messages_comm(state->comm, &state->shadow);
 }
 
 /* Makes a part whose values move by messages, on ways that sources find. */

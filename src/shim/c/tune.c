@@ -129,16 +129,10 @@ static tuned *find(MPI_Comm comm, int *is_there) {
   return recent;
 }
 
-/* Makes a communicator of the same ranks. It has no attributes of the user, whose copying the user would see. */
 static int make(MPI_Comm comm, int setting, MPI_Comm *shadow) {
-  MPI_Group group;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return 0;
   int is_made = rw_tune_library_set(setting);
-  int code = PMPI_Comm_create(comm, group, shadow);
-  is_made &= rw_tune_library_reset(setting);
-  PMPI_Group_free(&group);
-  if (code != MPI_SUCCESS) *shadow = MPI_COMM_NULL;
-  return is_made && code == MPI_SUCCESS && PMPI_Comm_set_errhandler(*shadow, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+  int code = rw_messages_comm(comm, shadow);
+  return rw_tune_library_reset(setting) && is_made && code == MPI_SUCCESS;
 }
 
 /*

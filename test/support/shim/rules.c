@@ -286,6 +286,51 @@ static void check_types(void) {
   MPI_Comm_free(&comm);
 }
 
+static int copies;
+
+static int copy_of_comm(MPI_Comm comm, int key, void *extra, void *value, void *copied, int *is_copied) {
+  (void)comm, (void)key, (void)extra, (void)value, (void)copied;
+  copies++;
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
+static int copy_of_type(MPI_Datatype type, int key, void *extra, void *value, void *copied, int *is_copied) {
+  (void)type, (void)key, (void)extra, (void)value, (void)copied;
+  copies++;
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
+/* Attributes of a program are copied only where it duplicates what has them. */
+static void check_attributes(void) {
+  int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, got = -1, key, type_key;
+  MPI_Comm ring;
+  MPI_Datatype type;
+  MPI_Type_contiguous(1, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  MPI_Comm_create_keyval(copy_of_comm, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Type_create_keyval(copy_of_type, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
+  MPI_Comm_set_attr(ring, key, &got);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &got);
+  MPI_Type_set_attr(type, type_key, &got);
+  for (int call = 0; call < 2; call++) MPI_Neighbor_allgather(&rank, 1, type, &got, 1, type, ring);
+  wrong += got != left;
+  if (HAS_PERSISTENT) {
+    MPI_Request request;
+    INIT(allgather)(&rank, 1, type, &got, 1, type, ring, MPI_INFO_NULL, &request);
+    MPI_Request_free(&request);
+  }
+  if (copies > 0) printf("wrong: %d attributes are copied\n", copies);
+  wrong += copies;
+  MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+  MPI_Comm_free(&ring);
+  MPI_Type_free(&type);
+  MPI_Comm_free_keyval(&key);
+  MPI_Type_free_keyval(&type_key);
+}
+
 int rules(int words, char **word) {
   is_brief = words == 2 && strcmp(word[1], "brief") == 0;
   wrong = 0;
@@ -293,5 +338,6 @@ int rules(int words, char **word) {
   if (ranks > 2) check_graph();
   check_distributed_graphs();
   check_types();
+  check_attributes();
   return wrong;
 }
