@@ -330,6 +330,11 @@ int rw_run_was_direct(const rw_runner *runner);
 /* Returns the number of such calls since the last query. */
 unsigned rw_direct_calls(rw_runner *runner);
 
+/* init.c implements the declaration below. */
+
+/* Prepares this library once MPI has begun, with the code of MPI_Init, which it returns. Collective. */
+int rw_begun(int code);
+
 /* arena.c implements the declarations below. */
 
 /* The bytes of a cache line. */

@@ -95,13 +95,22 @@ static const char *waiting_variable(void) {
   return NULL;
 }
 
+static const char dynamic_rules[] = "OMPI_MCA_" RW_DYNAMIC_RULES;
+static int is_set_here;
+
 /*
  * Where rules become dynamic, variables take effect that did not before. Processes that name no tuning file would
  * choose other algorithms for the same calls, and wait forever.
  */
 void rw_tune_library_before(void) {
   if (!RW_IS_OPEN_MPI || (rw_tune_path() == NULL && rw_online_folder() == NULL) || rw_own_settings()->enabled < 1) return;
-  if (waiting_variable() == NULL) setenv("OMPI_MCA_" RW_DYNAMIC_RULES, "1", 0);
+  if (waiting_variable() == NULL && getenv(dynamic_rules) == NULL) is_set_here = setenv(dynamic_rules, "1", 0) == 0;
+}
+
+/* Open MPI has read the variable. Processes that the program starts must not get it. */
+void rw_tune_library_after(void) {
+  if (is_set_here) unsetenv(dynamic_rules);
+  is_set_here = 0;
 }
 
 static const char *why_not_dynamic(void) {

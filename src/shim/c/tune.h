@@ -134,6 +134,8 @@ void rw_tune_model_free(rw_tune_model *model);
 void rw_tune_library_name(char *name, size_t room);
 /* Prepares variables before MPI_Init. */
 void rw_tune_library_before(void);
+/* Leaves the environment of the program after MPI_Init as it was. */
+void rw_tune_library_after(void);
 /* Begins; called before all others, and once more without effect. Returns NULL, or why the library cannot be tuned. */
 const char *rw_tune_library_begin(int is_threaded);
 /* Writes the name of an algorithm of the library for a collective, from 0; 0: that was the last one. */

@@ -148,6 +148,7 @@ static void errors(void) {
   int code = MPI_Bcast(&data, 300, MPI_INT, 1000, comm);
   MPI_Error_class(code, &class);
   expect(class == MPI_ERR_ROOT, "the code of a wrong root");
+  expect(getenv("OMPI_MCA_coll_tuned_use_dynamic_rules") == NULL, "the environment after MPI_Init");
   MPI_Comm_create_errhandler(handle, &own);
   MPI_Comm_set_errhandler(comm, own);
   code = MPI_Bcast(&data, 300, MPI_INT, 1000, comm);
