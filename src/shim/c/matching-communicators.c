@@ -12,20 +12,21 @@
 enum { MOST = 65536, SETS = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int key = MPI_KEYVAL_INVALID, count;
+static int count;
 static struct {
   uint64_t digest;
   int64_t communicators;
 } sets[SETS];
 static int set_count;
 
-static int remove_number(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  rw_matching_queues_remove((int)(intptr_t)hung - 1);
-  return MPI_SUCCESS;
-}
+/* The value of a number, from -1 on, which is not NULL. */
+static void *value_of(int own) { return (void *)(intptr_t)(own + 2); }
+
+static int number_of(const void *value) { return (int)(intptr_t)value - 2; }
+
+static void remove_number(void *value) { rw_matching_queues_remove(number_of(value)); }
+
+static rw_attribute attribute = RW_ATTRIBUTE(remove_number);
 
 /* Returns FNV-1a of the world ranks of the members; 0 if one is of another world, or there is no memory. */
 static uint64_t digest_of(MPI_Comm comm, int size) {
@@ -69,23 +70,20 @@ static int number(MPI_Comm comm) {
   pthread_mutex_lock(&lock);
   if (digest != 0 && count < MOST) which = count_of(digest);
   if (which >= 0) own = count++;
-  if (key == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove_number, &key, NULL);
   pthread_mutex_unlock(&lock);
   if (own >= 0) rw_matching_add(RW_MATCHING_COMMUNICATOR, (int64_t)digest, own, rank, size, which);
-  if (comm != MPI_COMM_WORLD) PMPI_Comm_set_attr(comm, key, (void *)(intptr_t)(own + 1));
   if (own >= 0) rw_matching_queues_add(comm, own);
+  if (comm != MPI_COMM_WORLD) rw_attribute_set(&attribute, comm, value_of(own));
   return own;
 }
 
 /* Numbers a communicator. The first one of a file is MPI_COMM_WORLD. */
 int rw_matching_communicator(MPI_Comm comm) {
-  void *hung;
-  int is_there = 0;
+  int code;
   if (comm == MPI_COMM_WORLD && count > 0) return 0;
   if (comm == MPI_COMM_NULL) return -1;
-  if (key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &hung, &is_there) == MPI_SUCCESS && is_there)
-    return (int)(intptr_t)hung - 1;
-  return number(comm);
+  const void *value = rw_attribute_get(&attribute, comm, &code);
+  return value != NULL ? number_of(value) : number(comm);
 }
 
 void rw_matching_created(int code, const MPI_Comm *comm) {

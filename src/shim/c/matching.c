@@ -152,11 +152,8 @@ void rw_matching_probe(int kind, MPI_Comm comm, int source, int tag, int is_foun
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, in whatever language it is called. */
-static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)hung;
-  (void)extra;
+static void at_end(void *nothing) {
+  (void)nothing;
   int64_t offset = rw_matching_offset();
   pthread_mutex_lock(&lock);
   __atomic_store_n(&rw_matching_is_on, 0, __ATOMIC_RELAXED);
@@ -168,18 +165,10 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   if (file >= 0) close(file);
   file = -1;
   pthread_mutex_unlock(&lock);
-  return MPI_SUCCESS;
-}
-
-static int hang_end(void) {
-  int key = MPI_KEYVAL_INVALID;
-  int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
-  if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-  /* The key lives as long as the attribute. */
-  return code == MPI_SUCCESS ? PMPI_Comm_free_keyval(&key) : code;
 }
 
 void rw_matching_begin(void) {
+  static rw_attribute end = RW_ATTRIBUTE(at_end);
   char path[4096];
   int ranks;
   const rw_settings *world = rw_world_settings();
@@ -188,7 +177,7 @@ void rw_matching_begin(void) {
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   skew = rw_matching_skew();
   int64_t offset = rw_matching_offset(), run = rw_matching_run();
-  if (hang_end() != MPI_SUCCESS) return say("MPI makes no attribute", 0);
+  if (rw_attribute_set(&end, MPI_COMM_SELF, NULL) != MPI_SUCCESS) return say("MPI makes no attribute", 0);
   most = (int64_t)rw_own_settings()->matching_operations;
   mkdir(rw_matching_path(), 0777);
   snprintf(path, sizeof path, "%s/calls-%d.bin", rw_matching_path(), rank);

@@ -44,7 +44,6 @@ typedef struct {
   arrays sent, received; /* both share the memory of each array */
 } patient;
 
-static int key = MPI_KEYVAL_INVALID;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int pairs_by_order[RW_FUNCTIONS];
 static uint64_t started[RW_FUNCTIONS], exchanged[RW_FUNCTIONS];
@@ -54,7 +53,8 @@ int rw_repairs(void) {
   return world != NULL && world->repairs > 0 && world->enabled > 0;
 }
 
-static void destroy(patient *p) {
+static void destroy(void *given) {
+  patient *p = given;
   rw_lists_free(&p->lists);
   free(p->source);
   free(p->sent.places);
@@ -62,13 +62,7 @@ static void destroy(patient *p) {
   free(p);
 }
 
-static int delete_patient(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  destroy(hung);
-  return MPI_SUCCESS;
-}
+static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
 /* Exchanges two numbers of a process with itself. Returns a code of MPI. */
 static int exchange(rw_function function, const int *from, int *to, MPI_Comm comm) {
@@ -95,8 +89,7 @@ static void examine(void) {
   static const rw_function functions[] = {RW_NEIGHBOR_ALLTOALL,  RW_NEIGHBOR_ALLTOALLV,  RW_NEIGHBOR_ALLTOALLW,
                                           RW_INEIGHBOR_ALLTOALL, RW_INEIGHBOR_ALLTOALLV, RW_INEIGHBOR_ALLTOALLW};
   MPI_Comm comm;
-  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_patient, &key, NULL) != MPI_SUCCESS) return;
-  (void)rw_state_make_keys();
+  (void)rw_watch_end();
   if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &comm) != MPI_SUCCESS) return;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     int to[BOTH] = {-1, -1};
@@ -139,19 +132,17 @@ static int read_topology(MPI_Comm comm, patient *p) {
   return find_wraps(comm, p);
 }
 
-/* Finds what is known of a communicator. Returns a code of MPI. Local. */
+/* Finds or attaches the state of a communicator. Returns a code of MPI. Local. */
 static int find(MPI_Comm comm, patient **found) {
-  int is_hung = 0;
-  *found = NULL;
+  int code;
   pthread_once(&once, examine);
-  if (key == MPI_KEYVAL_INVALID) return MPI_ERR_INTERN;
-  int code = PMPI_Comm_get_attr(comm, key, found, &is_hung);
-  if (code != MPI_SUCCESS || is_hung) return code;
-  patient *p = calloc(1, sizeof *p);
-  code = p == NULL ? MPI_ERR_NO_MEM : read_topology(comm, p);
-  if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(comm, key, p);
-  if (code == MPI_SUCCESS) *found = p;
-  else if (p != NULL) destroy(p);
+  *found = rw_attribute_get(&attribute, comm, &code);
+  if (code != MPI_SUCCESS || *found != NULL) return code;
+  patient *p = *found = calloc(1, sizeof *p);
+  if (p == NULL) return MPI_ERR_NO_MEM;
+  code = read_topology(comm, p);
+  if (code == MPI_SUCCESS) code = rw_attribute_set(&attribute, comm, p);
+  if (code != MPI_SUCCESS) destroy(p);
   return code;
 }
 

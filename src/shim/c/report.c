@@ -30,7 +30,7 @@ const char *rw_function_name(rw_function function) { return names[function]; }
 /* Counts a call. Calls on one communicator do not overlap: MPI orders collective calls. */
 void rw_count(rw_state *state, rw_function function, rw_outcome outcome) {
   if (state != NULL) state->counts[function][outcome]++;
-  else if (__atomic_fetch_add(&others[function][outcome], 1, __ATOMIC_RELAXED) == 0) rw_state_make_keys();
+  else if (__atomic_fetch_add(&others[function][outcome], 1, __ATOMIC_RELAXED) == 0) rw_watch_end();
 }
 
 rw_outcome rw_why_left(const rw_state *state) {

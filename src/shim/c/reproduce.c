@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,6 @@ typedef struct {
   int most;        /* elements of each rank for which there is memory */
 } work;
 
-static int key = MPI_KEYVAL_INVALID;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t counts[RW_TUNE_FUNCTIONS][RW_REPRODUCE_FORMS][RW_REPRODUCE_OUTCOMES];
 
 int rw_reproduces(void) {
@@ -48,43 +45,31 @@ int rw_reproduces(void) {
   return world != NULL && world->reproduces > 0 && world->enabled > 0;
 }
 
-static void destroy(folder *f) {
+static void destroy(void *given) {
+  folder *f = given;
   free(f->memory);
   free(f->sent);
   free(f);
 }
 
-static int delete_folder(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  destroy(hung);
-  return MPI_SUCCESS;
-}
-
-static void make_key(void) {
-  (void)rw_state_make_keys();
-  (void)PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_folder, &key, NULL);
-}
+static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
 static int attach(MPI_Comm comm, folder **made) {
-  folder *f = calloc(1, sizeof *f);
-  int code = f == NULL ? MPI_ERR_NO_MEM : PMPI_Comm_test_inter(comm, &f->is_inter);
+  folder *f = *made = calloc(1, sizeof *f);
+  if (f == NULL) return MPI_ERR_NO_MEM;
+  int code = PMPI_Comm_test_inter(comm, &f->is_inter);
   if (code == MPI_SUCCESS) code = PMPI_Comm_rank(comm, &f->rank);
   if (code == MPI_SUCCESS) code = PMPI_Comm_size(comm, &f->ranks);
   if (code == MPI_SUCCESS) f->is_of_world = f->is_inter || rw_is_of_world(comm);
-  if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(comm, key, f);
-  if (code == MPI_SUCCESS) *made = f;
-  else if (f != NULL) destroy(f);
+  if (code == MPI_SUCCESS) code = rw_attribute_set(&attribute, comm, f);
+  if (code != MPI_SUCCESS) destroy(f);
   return code;
 }
 
 static int find(MPI_Comm comm, folder **found) {
-  int is_there = 0;
-  pthread_once(&once, make_key);
-  if (key == MPI_KEYVAL_INVALID) return MPI_ERR_INTERN;
-  int code = PMPI_Comm_get_attr(comm, key, found, &is_there);
-  return code == MPI_SUCCESS && !is_there ? attach(comm, found) : code;
+  int code;
+  *found = rw_attribute_get(&attribute, comm, &code);
+  return code == MPI_SUCCESS && *found == NULL ? attach(comm, found) : code;
 }
 
 /* Makes memory for an element of every rank at least. Collective where it grows, which it does on all ranks alike. */
@@ -243,7 +228,7 @@ static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f, int 
 }
 
 static void count(int function, int form, rw_reproduce_outcome outcome) {
-  if (__atomic_fetch_add(&counts[function][form][outcome], 1, __ATOMIC_RELAXED) == 0) (void)rw_state_make_keys();
+  if (__atomic_fetch_add(&counts[function][form][outcome], 1, __ATOMIC_RELAXED) == 0) (void)rw_watch_end();
 }
 
 void rw_reproduce_leave(int function, int form, MPI_Op op, MPI_Datatype type) {

@@ -83,6 +83,20 @@ int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double name
  */
 int rw_agree_on_memory(MPI_Comm comm, int has_memory);
 
+/* attribute.c implements the declarations below. */
+
+/* The values of a kind on communicators. Each is destroyed with its communicator, and not copied with it. */
+typedef struct {
+  void (*destroy)(void *value);
+  int key; /* MPI_KEYVAL_INVALID until the first value is set */
+} rw_attribute;
+#define RW_ATTRIBUTE(destroy) {destroy, MPI_KEYVAL_INVALID}
+
+/* Returns the value of a communicator; NULL: there is none, or `code` is an error of MPI. */
+void *rw_attribute_get(const rw_attribute *attribute, MPI_Comm comm, int *code);
+/* Hands a value to a communicator. Returns a code of MPI; if it is an error, the value remains the caller's. */
+int rw_attribute_set(rw_attribute *attribute, MPI_Comm comm, void *value);
+
 /* lists.c implements the declarations below. */
 
 /* The sources and destinations of a rank, in the order of its buffers. MPI_PROC_NULL at edges of a grid. */
@@ -539,8 +553,8 @@ int rw_is_of_world(MPI_Comm comm);
 rw_state *rw_state_of(MPI_Comm comm);
 /* Returns the publisher if all ranks of the communicator share memory, alike on all of them; else NULL. Local. */
 rw_publisher *rw_state_publisher(const rw_state *state, int collective);
-/* Makes the keys, so that the report is printed at the end. Local. */
-int rw_state_make_keys(void);
+/* Has the work of the end done in MPI_Finalize, such as printing the report. Local. */
+int rw_watch_end(void);
 /* Makes the plan of a collective. Collective. */
 int rw_state_plan(rw_state *state, int collective);
 /*

@@ -52,7 +52,7 @@ typedef struct {
   MPI_Comm comm;
 } call;
 
-static int key = MPI_KEYVAL_INVALID, is_over, attached;
+static int is_over, attached;
 static sparse *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +77,14 @@ void rw_sparse_stop(void) {
   is_over = 1;
 }
 
-static void destroy(sparse *s) {
+static void destroy(void *given) {
+  sparse *s = given;
+  pthread_mutex_lock(&lock);
+  if (!is_over) describe(s);
+  if (s->before != NULL) s->before->after = s->after;
+  else live = s->after;
+  if (s->after != NULL) s->after->before = s->before;
+  pthread_mutex_unlock(&lock);
   /* The attribute of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
   if (!is_over && s->messages != MPI_COMM_NULL) PMPI_Comm_free(&s->messages);
   rw_combiner_free(s->combiner);
@@ -86,20 +93,7 @@ static void destroy(sparse *s) {
   free(s);
 }
 
-static int delete_sparse(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  sparse *s = hung;
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  pthread_mutex_lock(&lock);
-  if (!is_over) describe(s);
-  if (s->before != NULL) s->before->after = s->after;
-  else live = s->after;
-  if (s->after != NULL) s->after->before = s->before;
-  pthread_mutex_unlock(&lock);
-  destroy(s);
-  return MPI_SUCCESS;
-}
+static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
 /* Returns why all calls on a communicator are MPI's, alike on its ranks. */
 static rw_outcome why_left(MPI_Comm comm, int ranks) {
@@ -110,19 +104,10 @@ static rw_outcome why_left(MPI_Comm comm, int ranks) {
   return world->records > 0 && world->always < 1 ? RW_RECORDING : RW_BY_PLAN;
 }
 
-static int make_key(void) {
-  int code = rw_state_make_keys();
-  pthread_mutex_lock(&lock);
-  if (code == MPI_SUCCESS && key == MPI_KEYVAL_INVALID)
-    code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_sparse, &key, NULL);
-  pthread_mutex_unlock(&lock);
-  return code;
-}
-
 /* Attaches a state. NULL: there is no memory. Local. */
 static sparse *attach(MPI_Comm comm) {
   sparse *s = calloc(1, sizeof *s);
-  if (s == NULL || make_key() != MPI_SUCCESS || PMPI_Comm_rank(comm, &s->rank) != MPI_SUCCESS ||
+  if (s == NULL || rw_watch_end() != MPI_SUCCESS || PMPI_Comm_rank(comm, &s->rank) != MPI_SUCCESS ||
       PMPI_Comm_size(comm, &s->ranks) != MPI_SUCCESS) {
     free(s);
     return NULL;
@@ -140,19 +125,18 @@ static sparse *attach(MPI_Comm comm) {
   if (live != NULL) live->before = s;
   live = s;
   pthread_mutex_unlock(&lock);
-  if (PMPI_Comm_set_attr(comm, key, s) == MPI_SUCCESS) return s;
-  (void)delete_sparse(comm, key, s, NULL);
+  if (rw_attribute_set(&attribute, comm, s) == MPI_SUCCESS) return s;
+  destroy(s);
   return NULL;
 }
 
 /* Finds a state; `is_there` becomes 0 without memory. NULL: the communicator is none. */
 static sparse *find(MPI_Comm comm, int *is_there) {
-  void *hung;
-  int is_hung = 0;
+  int code;
   *is_there = 1;
   if (comm == MPI_COMM_NULL) return NULL;
-  if (key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &hung, &is_hung) == MPI_SUCCESS && is_hung) return hung;
-  sparse *s = attach(comm);
+  sparse *s = rw_attribute_get(&attribute, comm, &code);
+  if (s == NULL) s = attach(comm);
   *is_there = s != NULL;
   return s;
 }

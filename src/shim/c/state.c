@@ -17,7 +17,6 @@ enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
 /* The most communicators of a process whose graphs are recorded. */
 enum { MOST_RECORDED = 256 };
 
-static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
 /* The states of communicators that are not freed; communicators may be made in several threads. */
 static rw_state *live;
@@ -28,11 +27,8 @@ static void describe(const rw_state *state) {
   rw_record_write(state);
 }
 
-static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  rw_state *state = hung;
+static void destroy(void *given) {
+  rw_state *state = given;
   pthread_mutex_lock(&lock);
   describe(state);
   if (state->before != NULL) state->before->after = state->after;
@@ -40,16 +36,14 @@ static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
   if (state->after != NULL) state->after->before = state->before;
   pthread_mutex_unlock(&lock);
   rw_state_remember(state);
-  return MPI_SUCCESS;
 }
 
+static rw_attribute attribute = RW_ATTRIBUTE(destroy);
+
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, in whatever language it is called. */
-static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
+static void at_end(void *nothing) {
   int rank = -1;
-  (void)comm;
-  (void)keyval;
-  (void)hung;
-  (void)extra;
+  (void)nothing;
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   rw_sparse_stop();
   rw_graphs_forget();
@@ -58,7 +52,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
   rw_requests_end();
-  return PMPI_Comm_free_keyval(&key);
+  if (attribute.key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&attribute.key);
 }
 
 int rw_raise(MPI_Comm comm, int code) {
@@ -77,17 +71,14 @@ static int has_world(void) {
   return is_begun && !is_over && (MPI_VERSION < 4 || rw_world_settings() != NULL);
 }
 
-int rw_state_make_keys(void) {
+int rw_watch_end(void) {
+  static rw_attribute end = RW_ATTRIBUTE(at_end);
+  static int is_watched;
   int code = MPI_SUCCESS;
   if (!has_world()) return code;
   pthread_mutex_lock(&lock);
-  if (key == MPI_KEYVAL_INVALID) {
-    code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
-    if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL);
-    /* The key lives as long as the attribute. */
-    if (code == MPI_SUCCESS) code = PMPI_Comm_free_keyval(&end_key);
-    if (code == MPI_SUCCESS) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
-  }
+  if (!is_watched) code = rw_attribute_set(&end, MPI_COMM_SELF, NULL);
+  is_watched = code == MPI_SUCCESS;
   pthread_mutex_unlock(&lock);
   return code;
 }
@@ -105,7 +96,9 @@ static int hang(MPI_Comm comm, rw_state *state) {
   if (live != NULL) live->before = state;
   live = state;
   pthread_mutex_unlock(&lock);
-  return PMPI_Comm_set_attr(comm, key, state);
+  int code = rw_attribute_set(&attribute, comm, state);
+  if (code != MPI_SUCCESS) destroy(state);
+  return code;
 }
 
 /* Takes the first file whose plan fits on all ranks; `parts` are those of this rank. */
@@ -179,7 +172,7 @@ int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   if (!is_needed) return MPI_SUCCESS;
   int is_apart = sets_apart(comm);
   if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
-  int code = rw_state_make_keys();
+  int code = rw_watch_end();
   rw_state *state = rw_state_allocate();
   if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
   state->comm = comm;
@@ -201,11 +194,8 @@ int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
 }
 
 rw_state *rw_state_of(MPI_Comm comm) {
-  void *state;
-  int is_there = 0;
-  if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return NULL;
-  if (PMPI_Comm_get_attr(comm, key, &state, &is_there) != MPI_SUCCESS || !is_there) return NULL;
-  return state;
+  int code;
+  return comm == MPI_COMM_NULL ? NULL : rw_attribute_get(&attribute, comm, &code);
 }
 
 /* Makes a communicator for messages of plans: they never meet those of the user. */

@@ -30,7 +30,7 @@ typedef struct {
 } tuned;
 
 static const rw_tuning *tuning;
-static int is_on, is_used, is_online, is_threaded, key = MPI_KEYVAL_INVALID;
+static int is_on, is_used, is_online, is_threaded;
 /*
  * Whether the thread carries out a call of a setting: a tool behind this library may make further calls in it,
  * which must not be chosen.
@@ -45,7 +45,8 @@ static tuned *recent;
 int rw_tune_is_on(void) { return is_on; }
 int rw_tune_is_used(void) { return is_used; }
 
-static void destroy(tuned *t) {
+static void destroy(void *given) {
+  tuned *t = given;
   /* The attribute of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
   for (int i = 0; is_on && t->seats != NULL && i < tuning->settings; i++) {
     if (t->seats[i].shadow == MPI_COMM_NULL) continue;
@@ -58,13 +59,7 @@ static void destroy(tuned *t) {
   free(t);
 }
 
-static int delete_tuned(MPI_Comm comm, int keyval, void *hung, void *extra) {
-  (void)comm;
-  (void)keyval;
-  (void)extra;
-  destroy(hung);
-  return MPI_SUCCESS;
-}
+static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
 /*
  * Counts nodes and processes on them, of which the largest number counts. 0: a rank is not of this world, or no
@@ -111,20 +106,20 @@ static tuned *attach(MPI_Comm comm) {
   for (int i = 0; t->seats != NULL && i < tuning->settings; i++) t->seats[i] = (seat){MPI_COMM_NULL, 0, RW_TUNE_EARLY};
   if (t->seats != NULL && is_online) t->online = rw_online_make(comm == MPI_COMM_WORLD, &t->call);
   int has_memory = t->is_left || (t->seats != NULL && (!is_online || t->online != NULL));
-  if (has_memory && PMPI_Comm_set_attr(comm, key, t) == MPI_SUCCESS) return t;
+  if (has_memory && rw_attribute_set(&attribute, comm, t) == MPI_SUCCESS) return t;
   destroy(t);
   return NULL;
 }
 
 /* Finds a state; `is_there` becomes 0 without memory. */
 static tuned *find(MPI_Comm comm, int *is_there) {
-  void *hung;
-  int is_hung = 0;
+  int code;
   *is_there = 1;
   if (is_threaded) return comm == MPI_COMM_WORLD ? recent : NULL;
   if (recent != NULL && recent->comm == comm) return recent;
-  if (PMPI_Comm_get_attr(comm, key, &hung, &is_hung) != MPI_SUCCESS) return NULL;
-  recent = is_hung ? hung : attach(comm);
+  tuned *found = rw_attribute_get(&attribute, comm, &code);
+  if (code != MPI_SUCCESS) return NULL;
+  recent = found != NULL ? found : attach(comm);
   *is_there = recent != NULL;
   return recent;
 }
@@ -265,9 +260,8 @@ int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm) {
   if (!is_there) return rw_raise(old, MPI_ERR_NO_MEM);
   if (from == NULL || from->is_left) return code;
   if (comm != MPI_COMM_NULL) {
-    void *hung;
-    int is_hung = 0;
-    if (PMPI_Comm_get_attr(comm, key, &hung, &is_hung) == MPI_SUCCESS && is_hung) return code;
+    int unread;
+    if (rw_attribute_get(&attribute, comm, &unread) != NULL) return code;
     made = attach(comm);
     if (made == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
   }
@@ -280,9 +274,7 @@ static const char *prepare(void) {
   rw_layout layout;
   const char *wrong = rw_tune_library_begin(is_threaded);
   if (wrong == NULL && !rw_tune_library_resolve(tuning)) wrong = "there is no memory for it";
-  if (wrong == NULL && rw_state_make_keys() != MPI_SUCCESS) wrong = "MPI gives no key";
-  if (wrong == NULL && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_tuned, &key, NULL) != MPI_SUCCESS)
-    wrong = "MPI gives no key";
+  if (wrong == NULL && rw_watch_end() != MPI_SUCCESS) wrong = "MPI gives no key";
   if (wrong == NULL && !rw_tune_report_begin(tuning, is_online)) wrong = "there is no memory for it";
   double sum = wrong == NULL ? rw_tune_library_sum() : 0;
   double least[] = {wrong == NULL, sum, -sum};

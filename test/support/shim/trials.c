@@ -55,7 +55,7 @@ void rw_graph_number(rw_state *state, double id) { state->id = id; }
 void rw_graph_take(rw_state *state, double id) { state->id = id; }
 
 int rw_wants_report(void) { return 1; }
-int rw_state_make_keys(void) { return 1; }
+int rw_watch_end(void) { return 1; }
 void rw_tune_report(void) {}
 void rw_reorder_report(void) {}
 void rw_repair_report(void) {}
