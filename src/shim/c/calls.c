@@ -5,23 +5,10 @@ typedef rw_call call;
 
 typedef int library(const call *given);
 
-static int library_allgather(const call *c) {
-  return rw_next.Neighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
-}
-
-static int library_allgatherv(const call *c) {
-  return rw_next.Neighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
-                                  c->receive_displacements, c->receive_type, c->comm);
-}
-
-static int library_alltoall(const call *c) {
-  return rw_next.Neighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm);
-}
-
-static int library_alltoallv(const call *c) {
-  return rw_next.Neighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
-                                 c->receive_displacements, c->receive_type, c->comm);
-}
+static int library_allgather(const call *c) { return rw_next.Neighbor_allgather(RW_EQUAL_VALUES(c)); }
+static int library_allgatherv(const call *c) { return rw_next.Neighbor_allgatherv(RW_GATHERV_VALUES(c)); }
+static int library_alltoall(const call *c) { return rw_next.Neighbor_alltoall(RW_EQUAL_VALUES(c)); }
+static int library_alltoallv(const call *c) { return rw_next.Neighbor_alltoallv(RW_ALLTOALLV_VALUES(c)); }
 
 static int by_mpi(const call *c, rw_function function, library *by_library) {
   return rw_repairs() ? rw_repair_call(c, function, by_library) : by_library(c);

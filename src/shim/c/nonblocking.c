@@ -7,23 +7,19 @@ enum { FIRST_CALL = 32 };
 typedef int library(const rw_call *given, MPI_Request *request);
 
 static int library_allgather(const rw_call *c, MPI_Request *request) {
-  return rw_next.Ineighbor_allgather(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
-                                  request);
+  return rw_next.Ineighbor_allgather(RW_EQUAL_VALUES(c), request);
 }
 
 static int library_allgatherv(const rw_call *c, MPI_Request *request) {
-  return rw_next.Ineighbor_allgatherv(c->from, c->send_count, c->send_type, c->to, c->receive_counts,
-                                   c->receive_displacements, c->receive_type, c->comm, request);
+  return rw_next.Ineighbor_allgatherv(RW_GATHERV_VALUES(c), request);
 }
 
 static int library_alltoall(const rw_call *c, MPI_Request *request) {
-  return rw_next.Ineighbor_alltoall(c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm,
-                                 request);
+  return rw_next.Ineighbor_alltoall(RW_EQUAL_VALUES(c), request);
 }
 
 static int library_alltoallv(const rw_call *c, MPI_Request *request) {
-  return rw_next.Ineighbor_alltoallv(c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,
-                                  c->receive_displacements, c->receive_type, c->comm, request);
+  return rw_next.Ineighbor_alltoallv(RW_ALLTOALLV_VALUES(c), request);
 }
 
 /*

@@ -156,11 +156,6 @@ RW_EXPORT int MPI_Request_free(MPI_Request *request) {
   return code;
 }
 
-#define VALUES c->from, c->send_count, c->send_type, c->to, c->receive_count, c->receive_type, c->comm
-#define V_VALUES c->from, c->send_count, c->send_type, c->to, c->receive_counts, c->receive_displacements, c->receive_type, c->comm
-#define VV_VALUES c->from, c->send_counts, c->send_displacements, c->send_type, c->to, c->receive_counts,                 \
-                  c->receive_displacements, c->receive_type, c->comm
-
 typedef int equal(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
 typedef int uneven(const void *, int, MPI_Datatype, void *, const int[], const int[], MPI_Datatype, MPI_Comm, MPI_Info,
                    MPI_Request *);
@@ -177,9 +172,9 @@ static int init_by_library(const char *name, const rw_call *c, MPI_Info info, MP
   memcpy(&received_uneven, &found, sizeof found);
   memcpy(&both_uneven, &found, sizeof found);
   if (found == NULL) return rw_raise(c->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-  if (c->send_counts != NULL) return both_uneven(VV_VALUES, info, request);
-  if (c->receive_counts != NULL) return received_uneven(V_VALUES, info, request);
-  return both_equal(VALUES, info, request);
+  if (c->send_counts != NULL) return both_uneven(RW_ALLTOALLV_VALUES(c), info, request);
+  if (c->receive_counts != NULL) return received_uneven(RW_GATHERV_VALUES(c), info, request);
+  return both_equal(RW_EQUAL_VALUES(c), info, request);
 }
 
 static int init(const char *name, const rw_call *c, rw_function function, MPI_Info info, MPI_Request *request) {

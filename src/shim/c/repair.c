@@ -196,23 +196,18 @@ static int is_wrong(const rw_call *call, rw_function function, const patient *p)
                           form == RW_NEIGHBOR_ALLTOALLV || form == RW_NEIGHBOR_ALLGATHERV);
 }
 
-#define VALUES c.from, c.send_count, c.send_type, c.to, c.receive_count, c.receive_type, c.comm
-#define V_VALUES c.from, c.send_count, c.send_type, c.to, c.receive_counts, c.receive_displacements, c.receive_type, c.comm
-#define VV_VALUES                                                                                                  \
-  c.from, c.send_counts, c.send_displacements, c.send_type, c.to, c.receive_counts, c.receive_displacements,       \
-      c.receive_type, c.comm
 #define W_VALUES                                                                                                   \
   call->from, p->sent.counts, p->sent.places, p->sent.types, call->to, p->received.counts, p->received.places,      \
       p->received.types, call->comm
 
-static int start_and_wait(rw_call c, rw_function function) {
+static int start_and_wait(const rw_call *c, rw_function function) {
   MPI_Request request;
   int code;
   switch (function) {
-    case RW_NEIGHBOR_ALLGATHER: code = rw_next.Ineighbor_allgather(VALUES, &request); break;
-    case RW_NEIGHBOR_ALLGATHERV: code = rw_next.Ineighbor_allgatherv(V_VALUES, &request); break;
-    case RW_NEIGHBOR_ALLTOALL: code = rw_next.Ineighbor_alltoall(VALUES, &request); break;
-    default: code = rw_next.Ineighbor_alltoallv(VV_VALUES, &request);
+    case RW_NEIGHBOR_ALLGATHER: code = rw_next.Ineighbor_allgather(RW_EQUAL_VALUES(c), &request); break;
+    case RW_NEIGHBOR_ALLGATHERV: code = rw_next.Ineighbor_allgatherv(RW_GATHERV_VALUES(c), &request); break;
+    case RW_NEIGHBOR_ALLTOALL: code = rw_next.Ineighbor_alltoall(RW_EQUAL_VALUES(c), &request); break;
+    default: code = rw_next.Ineighbor_alltoallv(RW_ALLTOALLV_VALUES(c), &request);
   }
   return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
@@ -227,7 +222,7 @@ int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(
   if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
   if (p->has_null) {
     count(&started[function]);
-    return start_and_wait(*call, function);
+    return start_and_wait(call, function);
   }
   if (!must_exchange(p, function)) return by_library(call);
   code = exchange_blocks(p, function, RW_NEIGHBOR_ALLTOALLW, call);

@@ -24,6 +24,11 @@ int rw_reproduces(void);
  * not depend on the order, or it cannot be served.
  */
 int rw_reproduce(const rw_reduction *call, int *code);
+/* Begins a function of a reduction, which ends with `code` if `made`, an expression of `reduction`, is not 0. */
+#define RW_REDUCED(function, count, counts, root, made)                               \
+  rw_reduction reduction = {function, from, to, count, counts, type, op, root, comm}; \
+  int code;                                                                           \
+  if (rw_reproduces() && made) return code
 /* Adds lines on reductions to the report. */
 void rw_reproduce_report(void);
 

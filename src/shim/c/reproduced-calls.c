@@ -1,10 +1,7 @@
 /* The non-blocking reductions, by the fixed tree where the user wants it; else they are MPI's. */
 #include "shim.h"
 
-#define STARTED(function, count, counts, root)                                       \
-  rw_reduction reduction = {function, from, to, count, counts, type, op, root, comm};      \
-  int code;                                                                                \
-  if (rw_reproduces() && rw_reproduce_start(&reduction, request, &code)) return code
+#define STARTED(...) RW_REDUCED(__VA_ARGS__, rw_reproduce_start(&reduction, request, &code))
 
 RW_EXPORT int MPI_Ireduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                           MPI_Request *request) {

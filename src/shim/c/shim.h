@@ -258,6 +258,14 @@ typedef struct {
   MPI_Datatype send_type, receive_type;
   MPI_Comm comm;
 } rw_call;
+/* The arguments of a call whose blocks are equal, received by counts, or sent and received by counts. */
+#define RW_EQUAL_VALUES(c) (c)->from, (c)->send_count, (c)->send_type, (c)->to, (c)->receive_count, (c)->receive_type, (c)->comm
+#define RW_GATHERV_VALUES(c)                                                                            \
+  (c)->from, (c)->send_count, (c)->send_type, (c)->to, (c)->receive_counts, (c)->receive_displacements, \
+      (c)->receive_type, (c)->comm
+#define RW_ALLTOALLV_VALUES(c)                                                                             \
+  (c)->from, (c)->send_counts, (c)->send_displacements, (c)->send_type, (c)->to, (c)->receive_counts, \
+      (c)->receive_displacements, (c)->receive_type, (c)->comm
 
 #include "counting.h"
 

@@ -66,10 +66,7 @@ RW_EXPORT int MPI_Alltoall(const void *from, int sent, MPI_Datatype send_type, v
 }
 
 /* Makes a reproducible call, if it is one. */
-#define REPRODUCED(function, count, counts, root)                                          \
-  rw_reduction reduction = {function, from, to, count, counts, type, op, root, comm};      \
-  int code;                                                                                \
-  if (rw_reproduces() && rw_reproduce(&reduction, &code)) return code
+#define REPRODUCED(...) RW_REDUCED(__VA_ARGS__, rw_reproduce(&reduction, &code))
 
 static int64_t reduced_bytes(int count, MPI_Datatype type, MPI_Op op) {
   return op == MPI_OP_NULL ? RW_BYTES_WRONG : bytes_of(count, type);
