@@ -1,5 +1,5 @@
 /* This file intercepts calls of Fortran that complete or cancel receives. Indices count from 1. */
-#include "matching-fortran.h"
+#include "fortran.h"
 
 #include <stdlib.h>
 
@@ -48,104 +48,61 @@ static void end(completion *f) {
   free(f->made);
 }
 
-RW_ENTRIES(wait, (MPI_Fint * request, MPI_Fint *status, MPI_Fint *code), (request, status, code), {
-  completion f;
-  if (!is_seen()) {
-    library(request, status, code);
-    return;
-  }
-  begin(&f, 1, request, 1, status);
-  library(request, f.statuses, code);
-  if (*code == MPI_SUCCESS) note(&f, 0, 0);
-  end(&f);
-})
+static void note_all(const completion *f, int count) {
+  for (int i = 0; i < count; i++) note(f, i, i);
+}
 
-RW_LOGICAL_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code), (request, flag, status, code), {
-  completion f;
-  if (!is_seen()) {
-    library(request, flag, status, code);
-    return;
-  }
-  begin(&f, 1, request, 1, status);
-  library(request, flag, f.statuses, code);
-  if (*code == MPI_SUCCESS && *flag) note(&f, 0, 0);
-  end(&f);
-})
+/* Notes the requests whose indices the call has written. MPI_UNDEFINED, which is negative, is no count and no index. */
+static void note_found(const completion *f, int count, const MPI_Fint *indices) {
+  for (int i = 0; i < count; i++)
+    if (indices[i] != MPI_UNDEFINED) note(f, indices[i] - 1, i);
+}
 
-RW_ENTRIES(waitall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *statuses, MPI_Fint *code),
-           (count, requests, statuses, code), {
-             completion f;
-             if (!is_seen()) {
-               library(count, requests, statuses, code);
-               return;
-             }
-             begin(&f, *count, requests, *count, statuses);
-             library(count, requests, f.statuses, code);
-             for (int i = 0; *code == MPI_SUCCESS && i < *count; i++) note(&f, i, i);
-             end(&f);
-           })
+/* Entry points of a call that `noted` describes once it has returned; `seen` are its arguments with statuses to read. */
+#define COMPLETION(entries, name, parameters, arguments, begun, seen, noted) \
+  entries(name, parameters, {                                                \
+    completion f;                                                            \
+    if (!is_seen()) {                                                        \
+      library arguments;                                                     \
+      return;                                                                \
+    }                                                                        \
+    begin begun;                                                             \
+    library seen;                                                            \
+    if (*code == MPI_SUCCESS) noted;                                         \
+    end(&f);                                                                 \
+  })
 
-RW_LOGICAL_ENTRIES(testall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *code),
-           (count, requests, flag, statuses, code), {
-             completion f;
-             if (!is_seen()) {
-               library(count, requests, flag, statuses, code);
-               return;
-             }
-             begin(&f, *count, requests, *count, statuses);
-             library(count, requests, flag, f.statuses, code);
-             for (int i = 0; *code == MPI_SUCCESS && *flag && i < *count; i++) note(&f, i, i);
-             end(&f);
-           })
-
-RW_ENTRIES(waitany, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *status, MPI_Fint *code),
-           (count, requests, index, status, code), {
-             completion f;
-             if (!is_seen()) {
-               library(count, requests, index, status, code);
-               return;
-             }
-             begin(&f, *count, requests, 1, status);
-             library(count, requests, index, f.statuses, code);
-             if (*code == MPI_SUCCESS && *index != MPI_UNDEFINED) note(&f, *index - 1, 0);
-             end(&f);
-           })
-
-RW_LOGICAL_ENTRIES(testany,
+COMPLETION(RW_ENTRIES, wait, (MPI_Fint * request, MPI_Fint *status, MPI_Fint *code), (request, status, code),
+           (&f, 1, request, 1, status), (request, f.statuses, code), note(&f, 0, 0))
+COMPLETION(RW_LOGICAL_ENTRIES, test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code),
+           (request, flag, status, code), (&f, 1, request, 1, status), (request, flag, f.statuses, code),
+           note_all(&f, *flag != 0))
+COMPLETION(RW_ENTRIES, waitall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *statuses, MPI_Fint *code),
+           (count, requests, statuses, code), (&f, *count, requests, *count, statuses), (count, requests, f.statuses, code),
+           note_all(&f, *count))
+COMPLETION(RW_LOGICAL_ENTRIES, testall,
+           (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *code),
+           (count, requests, flag, statuses, code), (&f, *count, requests, *count, statuses),
+           (count, requests, flag, f.statuses, code), note_all(&f, *flag ? *count : 0))
+COMPLETION(RW_ENTRIES, waitany, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *status, MPI_Fint *code),
+           (count, requests, index, status, code), (&f, *count, requests, 1, status),
+           (count, requests, index, f.statuses, code), note_found(&f, 1, index))
+COMPLETION(RW_LOGICAL_ENTRIES, testany,
            (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code),
-           (count, requests, index, flag, status, code), {
-             completion f;
-             if (!is_seen()) {
-               library(count, requests, index, flag, status, code);
-               return;
-             }
-             begin(&f, *count, requests, 1, status);
-             library(count, requests, index, flag, f.statuses, code);
-             if (*code == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) note(&f, *index - 1, 0);
-             end(&f);
-           })
+           (count, requests, index, flag, status, code), (&f, *count, requests, 1, status),
+           (count, requests, index, flag, f.statuses, code), note_found(&f, *flag != 0, index))
 
-#define SOME(entries, name)                                                                                              \
-  entries(name,                                                                                              \
-             (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *done, MPI_Fint *indices, MPI_Fint *statuses,      \
-              MPI_Fint *code),                                                                                  \
-             (count, requests, done, indices, statuses, code), {                                                \
-               completion f;                                                                                    \
-               if (!is_seen()) {                                                                                \
-                 library(count, requests, done, indices, statuses, code);                                       \
-                 return;                                                                                        \
-               }                                                                                                \
-               begin(&f, *count, requests, *count, statuses);                                                   \
-               library(count, requests, done, indices, f.statuses, code);                                       \
-               for (int i = 0; *code == MPI_SUCCESS && *done != MPI_UNDEFINED && i < *done; i++)                \
-                 note(&f, indices[i] - 1, i);                                                                   \
-               end(&f);                                                                                         \
-             })
+#define SOME(entries, name)                                                                                       \
+  COMPLETION(entries, name,                                                                                       \
+             (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *done, MPI_Fint *indices, MPI_Fint *statuses,        \
+              MPI_Fint *code),                                                                                    \
+             (count, requests, done, indices, statuses, code), (&f, *count, requests, *count, statuses),          \
+             (count, requests, done, indices, f.statuses, code), note_found(&f, *done, indices))
 
 SOME(RW_ENTRIES, waitsome)
 SOME(RW_LOGICAL_ENTRIES, testsome)
 
-RW_ENTRIES(cancel, (MPI_Fint * request, MPI_Fint *code), (request, code), {
+RW_ENTRIES(cancel, (MPI_Fint * request, MPI_Fint *code), {
   if (is_seen()) rw_matching_cancel(MPI_Request_f2c(*request));
   library(request, code);
 })

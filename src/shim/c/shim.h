@@ -642,13 +642,6 @@ int rw_trial_ratio(const rw_trial *trial, double *low, double *middle, double *h
 /* Computes the us that a call by the plan saves: median and 95% interval. 0 without enough pairs. */
 int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high);
 
-/* fortran.c implements the declarations below. */
-
-/* Returns a buffer, or the constant of C that its address stands for. */
-void *rw_fortran_buffer(void *given);
-/* Finds the library's function of a name; `function` is the address of a pointer to it. */
-void rw_fortran_find(void *function, const char *name);
-
 /* pace.c implements the declarations below. */
 
 /* Returns whether there is a plan; without one every call falls through. */
