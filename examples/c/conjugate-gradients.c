@@ -30,7 +30,7 @@ static double *vector(void) {
   return made;
 }
 
-/* What a system's solution is at a row of all processes: it differs between systems. */
+/* Returns a system's solution at a row of all processes, which differs between systems. */
 static double solution(long row, int system) { return sin(0.01 * (double)row + system); }
 
 static void exchange(double *x) {

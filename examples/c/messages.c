@@ -44,7 +44,7 @@ int main(int argc, char **argv) {
     in[f] = malloc((size_t)bytes);
     if (out[f] == NULL || in[f] == NULL) fail("no memory");
   }
-  /* What a rank sends through a face arrives at its neighbor's opposite face, so the face is the tag. */
+  /* A block that a rank sends through a face arrives at its neighbor's opposite face, so the face is the tag. */
   for (int f = 0; is_persistent && f < FACES; f++) {
     MPI_Recv_init(in[f], bytes, MPI_BYTE, neighbor[f], f ^ 1, MPI_COMM_WORLD, &requests[f]);
     MPI_Send_init(out[f], bytes, MPI_BYTE, neighbor[f], f, MPI_COMM_WORLD, &requests[FACES + f]);

@@ -13,10 +13,10 @@
 
 static int rank, ranks, rows;
 
-/* What the matrix has at first. */
+/* Returns an element of the matrix at the start. */
 static double element(long row, long column) { return (double)row * rows * ranks + (double)column; }
 
-/* From rows to blocks: that of a process has its columns of these rows, transposed. */
+/* Cuts rows into blocks: that of a process has its columns of these rows, transposed. */
 static void cut(const double *matrix, double *blocks) {
   size_t columns = (size_t)rows * (size_t)ranks, n = (size_t)rows;
   for (size_t r = 0; r < (size_t)ranks; r++)

@@ -290,7 +290,7 @@ void rw_entry_remove(int number) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* By now the memory may be that of another communicator's entry: then its number differs. */
+/* The memory may meanwhile hold the entry of another communicator, whose number differs. */
 void rw_entry_leave(int process, int number) {
   rw_entry *entry = rw_entry_find(process, number);
   uint64_t left = entry == NULL ? 0 : __atomic_load_n(&entry->left, __ATOMIC_RELAXED);

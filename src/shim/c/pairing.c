@@ -1,7 +1,7 @@
 /*
- * Which block of an alltoall arrives in which slot, where a rank lists another one twice. MPI libraries differ in
- * that, MPICH 4.0 even between functions. Both ends of parallel edges know how many there are, so they pair blocks
- * as MPI does without an agreement. How MPI does it is seen where a process lists itself twice.
+ * This file finds out how MPI pairs the blocks of an alltoall with slots where a rank lists another one twice. MPI
+ * libraries differ in that, MPICH 4.0 even between functions. Both ends of parallel edges know how many there are, so
+ * they pair blocks as MPI does without an agreement. A process that lists itself twice shows how MPI does it.
  */
 #include "shim.h"
 

@@ -95,7 +95,7 @@ static void free_all(rw_publishers *all) {
 
 /*
  * Returns whether readers are done: those that have an entry have consumed all calls, and as many as have none have
- * left. Those that had left before have none. So if there are no more, none of them is only late with its entry.
+ * left. Those that had left before have none. So if all are counted, none of them is only late with its entry.
  */
 static int have_read(const rw_publisher *p) {
   unsigned left = rw_entry_left(p->entry), without = 0;

@@ -12,8 +12,8 @@
 /* An end of an edge. */
 typedef struct {
   int slot;    /* slot of the receive buffer, or block of the send buffer */
-  int last;    /* of a source: the slot if parallel edges arrive in reverse order */
-  int nth;     /* of a source: its parallel edges before this one */
+  int last;    /* slot of a source if parallel edges arrive in reverse order */
+  int nth;     /* number of parallel edges from a source before this one */
   int rank;    /* rank in the world */
   int process; /* process of the node; -1: another node */
   /* The entry of a process of the node, once found; and a source's first place for this rank. */
@@ -78,7 +78,7 @@ struct rw_publisher {
   rw_exchange own;           /* the exchange of blocking calls */
   MPI_Request *own_request;
   unsigned char *own_has_read;
-  unsigned char *is_behind; /* by process, while blocks are read ahead: an earlier block is missing */
+  unsigned char *is_behind; /* whether an earlier block of a process is missing, while blocks are read ahead */
   char *copy; /* a block that came as a message */
 };
 
@@ -87,7 +87,7 @@ struct rw_publishers {
   MPI_Comm comm;
   int number, is_closed;
   int users; /* number of exchanges */
-  int has_entry; /* or was refused one, in the first call */
+  int has_entry; /* the first call made an entry, or was refused one */
   rw_entry *entry;
   rw_publisher each[RW_COLLECTIVES];
 };

@@ -15,7 +15,7 @@ struct rw_started {
   MPI_Request request;
   int rank, ranks;
   const void *from;
-  int *sent, *sent_at, *received, *received_at; /* of a reduce-scatter */
+  int *sent, *sent_at, *received, *received_at; /* blocks of a reduce-scatter */
   char *memory;
 };
 

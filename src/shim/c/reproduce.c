@@ -24,7 +24,7 @@ typedef struct {
   int rank, ranks, is_inter, is_of_world;
   char *memory;
   size_t bytes;
-  int *sent, *sent_at, *received, *received_at; /* one block of memory */
+  int *sent, *sent_at, *received, *received_at; /* they share one memory */
 } folder;
 
 /* A call in progress. */
@@ -303,7 +303,7 @@ int rw_reproduce_start(const rw_reduction *call, MPI_Request *request, int *code
   /* MPI raises the errors of its own calls. */
   *code = rw_started_begin(started);
   if (*code == MPI_SUCCESS && rw_request_make((rw_task){rw_started_advance, rw_started_free, started}, request)) return 1;
-  /* Without memory for a request the call ends here. */
+  /* The call ends here if there is no memory for a request. */
   while (*code == MPI_SUCCESS && !is_done) *code = rw_started_advance(started, &is_done);
   rw_started_free(started);
   if (*code == MPI_SUCCESS) *code = PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);

@@ -10,7 +10,7 @@ typedef struct {
   const void *from;
   void *to;
   int count;
-  const int *counts; /* of MPI_Reduce_scatter; else NULL */
+  const int *counts; /* NULL, except in MPI_Reduce_scatter */
   MPI_Datatype type;
   MPI_Op op;
   int root;
@@ -32,7 +32,7 @@ int rw_reproduce(const rw_reduction *call, int *code);
 /* Adds lines on reductions to the report. */
 void rw_reproduce_report(void);
 
-/* Why a call is left to MPI, with the words of the report. */
+/* The outcomes of calls, with the words of the report. */
 #define RW_REPRODUCED(X)                                                       \
   X(RW_BY_TREE, "by the fixed tree")                                           \
   X(RW_EXACT, "left to MPI: exact in any order")                               \

@@ -21,7 +21,7 @@ enum { SPINS = 16, PROGRESS = 16 };
 typedef struct pending {
   struct pending *after;
   rw_task task;
-  MPI_Request request; /* or a receive, which this completes: */
+  MPI_Request request; /* MPI_REQUEST_NULL: `complete` ends the request */
   void (*complete)(void *, int);
   void *with;
   int code;
@@ -226,6 +226,7 @@ int rw_requests_start_receive(rw_publisher *publisher, const rw_buffer *from, co
   pending *p = calloc(1, sizeof *p);
   rw_exchange *exchange;
   if (p == NULL) return MPI_ERR_NO_MEM;
+  p->request = MPI_REQUEST_NULL;
   p->users = 1;
   p->complete = complete;
   p->with = with;

@@ -235,7 +235,7 @@ typedef struct {
   int64_t size;      /* bytes of an element */
   int is_contiguous; /* elements are bytes one after the other, which the processor can read */
   int is_on_device;  /* its memory is left to MPI */
-  int is_reversed;   /* of parallel edges, the first block belongs to the last slot */
+  int is_reversed;   /* the first block of parallel edges belongs to the last slot */
 } rw_buffer;
 
 int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
@@ -295,7 +295,7 @@ typedef struct {
   const MPI_Aint *places;
   const MPI_Datatype *types;
 } rw_received;
-/* What else is to be done for the call: start it and wait for it, or report that there is no memory. */
+/* The caller starts the call and waits for it, or reports that there is no memory. */
 enum { RW_REPAIR_NOTHING, RW_REPAIR_BY_START, RW_REPAIR_NO_MEMORY };
 /*
  * Orders the blocks that a form of MPI_Neighbor_alltoallw receives so that MPI pairs them right. Collective in the
@@ -381,7 +381,7 @@ typedef struct {
   /* The calls up to the last one that has blocks sent for want of a place, or blocks too long to be published. */
   uint64_t direct[RW_COLLECTIVES], apart[RW_COLLECTIVES];
   uint64_t ring[RW_COLLECTIVES]; /* the first line of its places; 0: it has none */
-  uint64_t left; /* how many ends of edges need it no more: the only field that others write */
+  uint64_t left; /* number of ends of edges that are done with it: the only field that others write */
 } rw_entry;
 
 /* Makes the arena once, in MPI_Init of all processes, after the agreement on settings. Collective. */
@@ -399,7 +399,7 @@ rw_entry *rw_entry_make(int number);
 void rw_entry_remove(int number);
 /* Finds the entry of a process of the node; NULL: not made, refused or removed. */
 rw_entry *rw_entry_find(int process, int number);
-/* Tells a process that this one needs its entry no more, once for each edge from it, after removing the own entry. */
+/* Tells a process that this one is done with its entry, once for each edge from it, after removing the own entry. */
 void rw_entry_leave(int process, int number);
 unsigned rw_entry_left(const rw_entry *entry);
 /* Returns the count of calls whose blocks the process of an entry has all read. */
@@ -595,7 +595,7 @@ void rw_graphs_forget(void);
 
 /* Returns whether MPI advances requests of this library in whatever call the program completes them. */
 int rw_requests_work(void);
-/* What a request stands for. It advances without blocking, maybe in any call of MPI, and is freed once it is done. */
+/* The work of a request. It advances without blocking, maybe in any call of MPI, and is freed once it is done. */
 typedef struct {
   int (*advance)(void *of, int *is_done);
   void (*free)(void *of);

@@ -11,7 +11,7 @@
 
 /* The bytes of the longest block that is combined, of the shortest for which it is worth it, and of a buffer. */
 enum { LONGEST = 1024, SHORTEST = 64, BUFFER = 8 << 20 };
-/* What a block may take longer as MPI packs it. */
+/* The bytes by which a block may be longer as MPI packs it. */
 enum { PADDING = 64 };
 enum { UP_TAG = 1, ACROSS_TAG, DOWN_TAG };
 
@@ -30,8 +30,8 @@ struct rw_combiner {
   rw_layout layout;
   int rank, node, leader, ranks_here, limit;
   size_t room; /* bytes that a rank sends its leader at most */
-  char *sent, *received; /* by a rank that is no leader: one message up, one down */
-  message *across, *down; /* by a leader: messages to other nodes and to its ranks */
+  char *sent, *received; /* messages up and down of a rank that does not lead */
+  message *across, *down; /* messages of a leader to other nodes and to its ranks */
   char *from_ranks, *from_nodes;
   size_t *from_node; /* the place of the message of each node */
   MPI_Request *requests;

@@ -3,7 +3,7 @@
  *
  * Open MPI sends a message to every rank in MPI_Alltoallv, whatever its count. MPI demands that a receiver knows the
  * length of every block. So ranks need no agreement on counts, which may change in every call: a rank posts receives
- * and sends of its own blocks that have data, on a communicator of its own.
+ * and sends of its own blocks that have data, on a separate communicator.
  *
  * All ranks must carry out a call alike, by MPI or by messages. No rank knows whether counts of others are mostly
  * zero, so ranks agree after a number of calls, and then in trials as of plans (pace.c).
@@ -35,14 +35,14 @@ typedef struct sparse {
   struct sparse *before, *after; /* neighbors in the list of this process */
   MPI_Comm comm, messages;       /* the communicator of messages is MPI_COMM_NULL until a trial */
   int rank, ranks, number;
-  rw_outcome left; /* why every call is MPI's; RW_BY_PLAN: it is not */
+  rw_outcome left; /* reason for which every call is MPI's; RW_BY_PLAN: there is none */
   rw_plan plans[SERVED];
-  rw_plan by_node[SERVED]; /* of the calls that are served: combined by node, or not */
+  rw_plan by_node[SERVED]; /* trials of served calls: combined by node, or not */
   rw_combiner *combiner;   /* NULL until it is made, or if nothing can be combined */
   int64_t watched[SERVED]; /* messages of this rank in calls before an agreement */
   MPI_Request *requests;
   MPI_Status *statuses;
-  int room; /* of both */
+  int room; /* length of both arrays */
   uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES];
 } sparse;
 
@@ -245,7 +245,7 @@ static int make_room(sparse *s, int count) {
   return 1;
 }
 
-/* Returns whether a block has a message of its own. */
+/* Returns whether a block has a separate message. */
 static int is_direct(const rw_combiner *combiner, const rw_blocks *blocks, int peer) {
   int64_t bytes = rw_block_bytes(blocks, peer);
   return bytes > 0 && (combiner == NULL || !rw_combines(combiner, peer, bytes));
@@ -276,7 +276,7 @@ static int exchange(sparse *s, rw_combiner *combiner, const rw_blocks *from, con
 }
 
 /*
- * Decides whether blocks of a served call are combined, by trials of their own, which pause while calls are compared
+ * Decides whether blocks of a served call are combined, by separate trials, which pause while calls are compared
  * with MPI's. Collective in some calls.
  */
 static int agree_by_node(sparse *s, int served, int is_compared, int *is_timed) {

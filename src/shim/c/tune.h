@@ -8,7 +8,7 @@
 typedef struct {
   char kind[8];
   uint32_t version, word;
-  uint64_t bytes; /* of the whole file */
+  uint64_t bytes; /* length of the whole file */
   uint64_t sum;   /* FNV-1a of what follows the head */
 } rw_packed;
 

@@ -23,7 +23,7 @@ enum { RW_VARIABLE_NAME = 128, RW_VARIABLE_VALUES = 64 };
 /* An integer of the library that belongs to no object. */
 typedef struct {
   int is_there, index;
-  int bytes; /* of the integer: 1, or those of int or of long long */
+  int bytes; /* size of the integer: 1, or that of int or long long */
   MPI_T_cvar_handle handle;
 } rw_variable;
 
