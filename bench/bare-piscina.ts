@@ -1,6 +1,7 @@
-// programs/mandelbrot.ts without this library: `plain`, in one thread, or `piscina`, by two workers of that package. The
+// The loop of examples/mandelbrot.ts without this library: `plain`, in one thread, or `piscina`, by two workers of that package. The
 // second argument is how many loops are timed.
-import { pictureOf, type Rows, rowsOf, timedLoops } from './programs/mandelbrot.js'
+import { pictureOf, rowsFrom } from '../examples/mandelbrot.js'
+import { type Rows, timedLoops } from './programs/mandelbrot.js'
 
 /** As far as this program calls it. */
 interface Pool {
@@ -16,7 +17,7 @@ const figures = kind === 'piscina' ? await inPool() : await timedLoops(Number(lo
 process.stdout.write(`${JSON.stringify(figures)}\n`)
 
 async function plain(): Promise<Uint16Array> {
-  return rowsOf({ first: 0, stride: 1 })
+  return rowsFrom(0, 1)
 }
 
 async function inPool() {

@@ -85,9 +85,12 @@ export class BuiltPrograms {
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
-      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-piscina.ts', 'bare-ws.ts', ...programs].map(
-        (name) => `${root}bench/${name}`,
-      ),
+      entryPoints: [
+        ...['child.ts', 'bare-koffi.ts', 'bare-piscina.ts', 'bare-ws.ts', ...programs].map(
+          (name) => `${root}bench/${name}`,
+        ),
+        `${root}examples/mandelbrot.ts`,
+      ],
       outbase: root,
       outdir: this.#folder,
       format: 'esm',

@@ -10,7 +10,7 @@
 import { availableParallelism } from 'node:os'
 import process, { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { type Communicator, run } from 'rankweave'
+import type { Communicator } from 'rankweave'
 
 /** Any number of ranks works; these are tested. */
 export const rankCounts = [1, 2, 5]
@@ -39,19 +39,24 @@ export default async function main(world: Communicator, [most = '0']: readonly s
 }
 
 /** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
-async function rowsOfAll(world: Communicator): Promise<Uint16Array | null> {
+export async function rowsOfAll(world: Communicator): Promise<Uint16Array | null> {
   const gathered = await world.gatherv(rowsFrom(world.rank, world.size))
   if (gathered === null) return null
+  const { data, counts, displs } = gathered
+  return pictureOf(Array.from(counts, (count, rank) => data.subarray(displs[rank], displs[rank] + count)))
+}
+
+/** Assembles the picture from the rows of every rank. */
+export function pictureOf(shares: readonly Uint16Array[]): Uint16Array {
   const picture = new Uint16Array(width * height)
-  for (let row = 0; row < height; row++) {
-    const from = gathered.displs[row % world.size] + Math.floor(row / world.size) * width
-    picture.set(gathered.data.subarray(from, from + width), row * width)
-  }
+  for (const [first, share] of shares.entries())
+    for (let i = 0, row = first; row < height; i++, row += shares.length)
+      picture.set(share.subarray(i * width, (i + 1) * width), row * width)
   return picture
 }
 
 /** The plain loop is `rowsFrom(0, 1)`. A rank takes every size-th row, because rows in the middle take longer. */
-function rowsFrom(first: number, stride: number): Uint16Array {
+export function rowsFrom(first: number, stride: number): Uint16Array {
   const picture = new Uint16Array(Math.ceil((height - first) / stride) * width)
   let pixel = 0
   for (let row = first; row < height; row += stride) {
@@ -92,7 +97,7 @@ interface Times {
   readonly interval: readonly [low: number, high: number]
 }
 
-/** Of nine turns, the second least speedup and the second greatest are a 95% interval of the median. */
+/** The second least and the second greatest speedup of nine turns are a 95% interval of the median. */
 export function timesOf(turns: readonly Turn[]): Times {
   const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b)
   const medianOf = (values: readonly number[]) => ascending(values)[values.length >> 1]
@@ -123,6 +128,8 @@ export function reportOf(threads: number, differing: number, times: Times): stri
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const threads = Math.max(2, availableParallelism())
+  // The program that starts the threads needs this, the threads do not.
+  const { run } = await import('rankweave')
   const [result] = await run<Result & Times, readonly string[]>(new URL(import.meta.url), {
     ...{ ranks: threads, processes: threads, fabric: 'threads' },
     args: ['9'],
