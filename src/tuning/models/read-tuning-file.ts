@@ -158,7 +158,6 @@ type Members = Readonly<Record<string, unknown>>
 
 const treeMembers = {
   tree: { settings: true, root: true },
-  setting: { collective: true, algorithm: true, parameters: true },
   leaf: { kind: true, setting: true, cases: true, errors: true },
   threshold: { kind: true, attribute: true, atMost: true, below: true, above: true },
   words: { kind: true, attribute: true, branches: true, otherwise: true },
@@ -175,15 +174,23 @@ const treeMembers = {
 export function checkDecisionTree(where: string, value: unknown): DecisionTree {
   requireMembers(where, value, treeMembers.tree)
   const { settings, root } = value as Members
-  if (!Array.isArray(settings) || settings.length === 0 || settings.length > treeLimits.settings)
-    throw fail(`${where}.settings`, `a list of 1 to ${treeLimits.settings}`, settings)
-  // A loop, because `forEach` skips holes of a list.
-  for (const [i, setting] of settings.entries()) {
-    requireMembers(`${where}.settings[${i}]`, setting, treeMembers.setting)
-    checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
-  }
-  checkNode(`${where}.root`, root, { settings: settings.length, nodes: 0 }, 0)
+  const count = checkSettings(`${where}.settings`, settings, treeLimits.settings)
+  checkNode(`${where}.root`, root, { settings: count, nodes: 0 }, 0)
   return value as DecisionTree
+}
+
+const settingMembers = { collective: true, algorithm: true, parameters: true } as const
+
+/** Checks the settings that a tree or a grid names by their numbers, and returns how many they are. */
+function checkSettings(where: string, settings: unknown, most: number): number {
+  if (!Array.isArray(settings) || settings.length === 0 || settings.length > most)
+    throw fail(where, `a list of 1 to ${most}`, settings)
+  // This is a loop, because `forEach` skips holes of a list.
+  for (const [i, setting] of settings.entries()) {
+    requireMembers(`${where}[${i}]`, setting, settingMembers)
+    checkSetting(setting, `${where}[${i}]`, 'ERR_TUNING')
+  }
+  return settings.length
 }
 
 /** The state of a walk through a tree. */
@@ -275,11 +282,8 @@ const axisLimits: Readonly<Record<keyof CellAxes, readonly [number, number]>> = 
 }
 
 const gridMembers = {
-  grid: {
-    ...{ kind: true, settings: true, axes: true, isTrained: true, best: true, performances: true },
-    excluded: true,
-  },
-  setting: { collective: true, algorithm: true, parameters: true },
+  ...{ kind: true, settings: true, axes: true, isTrained: true, best: true, performances: true },
+  excluded: true,
 } as const
 
 /**
@@ -290,20 +294,15 @@ const gridMembers = {
  *   of an axis or 65,536 cells
  */
 export function checkDecisionGrid(where: string, value: unknown): DecisionGrid {
-  requireKnownOptions(where, value, gridMembers.grid, 'ERR_TUNING')
+  requireKnownOptions(where, value, gridMembers, 'ERR_TUNING')
   const { settings, axes, isTrained, best, performances, excluded } = value as Members
-  if (!Array.isArray(settings) || settings.length === 0 || settings.length > gridLimits.settings)
-    throw fail(`${where}.settings`, `a list of 1 to ${gridLimits.settings}`, settings)
-  for (const [i, setting] of settings.entries()) {
-    requireKnownOptions(`${where}.settings[${i}]`, setting, gridMembers.setting, 'ERR_TUNING')
-    checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
-  }
+  const count = checkSettings(`${where}.settings`, settings, gridLimits.settings)
   checkAxes(`${where}.axes`, axes)
   if (typeof isTrained !== 'boolean') throw fail(`${where}.isTrained`, 'true or false', isTrained)
   if (typeof best !== 'string') throw fail(`${where}.best`, 'base64', best)
   if (performances !== undefined && typeof performances !== 'string')
     throw fail(`${where}.performances`, 'base64', performances)
-  if (excluded !== undefined) checkExcluded(`${where}.excluded`, excluded, settings.length)
+  if (excluded !== undefined) checkExcluded(`${where}.excluded`, excluded, count)
   const grid = value as DecisionGrid
   openGrid(where, grid)
   return grid
