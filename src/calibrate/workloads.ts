@@ -143,18 +143,13 @@ function there(
   const [out, back] = [new Uint8Array(bytes), new Uint8Array(backBytes)]
   const forth = { algorithm: 'bcast-linear', segments, into: out } as const
   const home = { algorithm: 'bcast-linear', segments: 1, into: back } as const
-  return async (iterations) => {
-    if (pair === null) return 0
-    let counted = 0
-    for (let i = 0; i < iterations; i++) {
-      const begin = nowNs()
-      await pair.bcast(out, 0, forth)
-      const sent = nowNs()
-      await pair.bcast(back, 1, home)
-      counted += (part === 'send' ? sent : nowNs()) - begin
-    }
-    return counted
-  }
+  return repeated(pair, async (comm) => {
+    const begin = nowNs()
+    await comm.bcast(out, 0, forth)
+    const sent = nowNs()
+    await comm.bcast(back, 1, home)
+    return (part === 'send' ? sent : nowNs()) - begin
+  })
 }
 
 /** Sends frames that have all arrived when their receiver ends other work: rank 0 receives, so that its time counts. */
@@ -166,19 +161,14 @@ function delayed(
 ): Workload {
   const data = new Uint8Array(bytes)
   const options = { algorithm: 'bcast-linear', segments, into: data } as const
-  return async (iterations) => {
-    if (pair === null) return 0
-    let counted = 0
-    for (let i = 0; i < iterations; i++) {
-      await pair.barrier()
-      const received = pair.bcast(data, 1, options)
-      if (pair.rank === 0) compute(delayNs)
-      const begin = nowNs()
-      await received
-      counted += nowNs() - begin
-    }
-    return counted
-  }
+  return repeated(pair, async (comm) => {
+    await comm.barrier()
+    const received = comm.bcast(data, 1, options)
+    if (comm.rank === 0) compute(delayNs)
+    const begin = nowNs()
+    await received
+    return nowNs() - begin
+  })
 }
 
 /** The costs of data in the memory of one process, one value per run, nanoseconds. */
@@ -370,7 +360,16 @@ async function iterationsFor(
   }
 }
 
-/** Time of a loop, with the stopwatch of this process. */
+/** Returns a workload that repeats a step, which returns the time that counts. A rank without a communicator returns 0. */
+function repeated(comm: Communicator | null, step: (comm: Communicator) => Promise<number>): Workload {
+  return async (iterations) => {
+    let counted = 0
+    for (let i = 0; comm !== null && i < iterations; i++) counted += await step(comm)
+    return counted
+  }
+}
+
+/** Returns the time of a loop, with the stopwatch of this process. */
 async function timed(
   { nowNs }: Stopwatch,
   iterations: number,
