@@ -193,10 +193,7 @@ function predictedText(timeUs: number | null): string {
 }
 
 function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, tried }: SpmmOutcome): string {
-  const how =
-    strategy === 'common-neighbor' && k !== null
-      ? `common-neighbor, k=${k}, theta=${theta}, ${mode}`
-      : exchange
+  const how = mode !== null && k !== null ? `${strategy}, k=${k}, theta=${theta}, ${mode}` : exchange
   const made = plan === null ? '' : `, made in ${secondsText(plan)}`
   return `${how}${made}${tried === null ? '' : `, chosen among ${tried.length} tried`}`
 }

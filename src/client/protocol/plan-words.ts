@@ -8,11 +8,15 @@ import { parseAuto } from '../../neighborhood/choose/auto.js'
 import type { MapSource } from '../../neighborhood/choose/mapped-topology.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
 import { type CommonNeighbor, combiningOptions } from '../../neighborhood/strategies/common-neighbor.js'
-import { parseStrategyBeside, type Strategy } from '../../neighborhood/strategies/strategies.js'
+import {
+  kindsWithWords,
+  parseStrategyBeside,
+  type Strategy,
+} from '../../neighborhood/strategies/strategies.js'
 import type { NeighborCollective } from '../../schedule/specification.js'
 import { friendOptions, groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 
-/** The options of the strategy `common-neighbor` if its text has none. */
+/** The options of a strategy of {@link kindsWithWords} if its text has none. */
 export const friendWords = {
   ...friendOptions,
   engine: {
@@ -128,7 +132,7 @@ export function namedStrategy(words: Understandable<StrategyWords>, spelled: Spe
 
 function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
   const { strategy, machine, engine = friendWords.engine.default } = words
-  if (strategy !== 'common-neighbor') return parseStrategyBeside(['auto'], strategy)
+  if (!kindsWithWords.includes(strategy)) return parseStrategyBeside(['auto'], strategy)
   const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === undefined)
     throw usageError(`${spelled('mode')} aware needs ${spelled('machine')}, which defines the nodes`)
@@ -142,18 +146,19 @@ function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Str
     // A strategy does not name the engine that it would have anyway.
     .filter((name) => name !== 'engine' || known !== friendWords.engine.default)
     .map((name) => [name, values[name]])
-  return { kind: 'common-neighbor', ...(Object.fromEntries(friends) as Omit<CommonNeighbor, 'kind'>) }
+  return { kind: strategy, ...Object.fromEntries(friends) } as Strategy
 }
 
 /** @throws ERR_USAGE for words of friend groups with a strategy that does not take them */
 export function refuseNeedlessFriends(words: Understandable<StrategyWords>, spelled: Spelled): void {
   const { strategy } = words
-  if (strategy === 'common-neighbor') return
+  if (kindsWithWords.includes(strategy)) return
   for (const name of Object.keys(friendWords) as (keyof typeof friendWords)[]) {
     if (words[name] === undefined) continue
     const option = spelled(name)
-    const hint = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
-    const message = `${option} is for ${spelled('strategy')} common-neighbor${hint} (${strategy})`
+    const isThere = kindsWithWords.some((kind) => strategy.startsWith(`${kind}:`))
+    const hint = isThere ? ': write it there' : ', not for this strategy'
+    const message = `${option} is for ${spelled('strategy')} ${kindsWithWords.join(' or ')}${hint} (${strategy})`
     throw new RankweaveError('ERR_USAGE', message, { details: { option } })
   }
 }

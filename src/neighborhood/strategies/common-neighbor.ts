@@ -60,6 +60,7 @@ const { k, mode, theta, engine, labelSeed } = friendOptions
 export const commonNeighbor: StrategyKind<CommonNeighbor> = {
   help: 'common-neighbor:k=4,mode=aware   groups of k ranks with common neighbors combine what they send',
   options: { k, mode, theta, ...combiningOptions, engine, labelSeed },
+  hasOptionWords: true,
   planningLimit: 2 ** 20,
   check: (strategy) => requireSearchable(strategy),
   route(strategy, facts) {
@@ -71,8 +72,10 @@ export const commonNeighbor: StrategyKind<CommonNeighbor> = {
     return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
   },
   friends: ({ k: size }) => size,
+  scheduleOfGroups: (strategy, topology, groups, ranks) =>
+    commonNeighborSchedule(topology, groups, strategy, ranks),
   grouping: ({ kind: _kind, dedupe: _dedupe, elide: _elide, ...settings }) => settings,
-  // One group at most serves an edge, so members of a group combine only their own blocks.
+  // At most one group serves an edge, so members of a group combine only their own blocks.
   mostBlocks: ({ k: size }) => size,
   place: 7,
   candidates: ({ ranks, largest }) =>

@@ -34,7 +34,7 @@ export const descending: StrategyKind<Descending> = {
   },
   route: ({ ks, mode }, facts) => routeOfGroups(ks, mode, facts),
   friends: ({ ks }) => ks[0],
-  // One group at most serves an edge, so members of a group combine only their own blocks.
+  // At most one group serves an edge, so members of a group combine only their own blocks.
   mostBlocks: ({ ks }) => ks.reduce((most, k) => Math.max(most, k), 1),
   place: 8,
   candidates: ({ largest }) =>

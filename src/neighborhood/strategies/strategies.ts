@@ -68,6 +68,13 @@ export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
 
 export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]
 
+/** The kinds whose options callers may also give as words of their own. */
+export const kindsWithWords: readonly string[] = Object.entries<{ readonly hasOptionWords?: true }>(
+  strategies,
+)
+  .filter(([, { hasOptionWords }]) => hasOptionWords === true)
+  .map(([kind]) => kind)
+
 /** @throws ERR_STRATEGY unless it is a strategy */
 export function strategyKind(strategy: Strategy): StrategyKind<Strategy> {
   if (typeof strategy !== 'object' || strategy === null)

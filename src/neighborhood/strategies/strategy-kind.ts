@@ -1,5 +1,6 @@
 import type { NamedOptions, OptionTable } from '../../base/option.js'
 import type { NeighborSchedule } from '../../schedule/ir.js'
+import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
 import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -53,6 +54,8 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   readonly help: string
   /** Its parameters, in the order in which they are written. Required ones have a default too, for texts. */
   readonly options: OptionTable<Omit<S, 'kind'>> & NamedOptions
+  /** Whether callers may give its options apart from its text, as words of their own: `--k 4`. Default: no. */
+  readonly hasOptionWords?: true
   /**
    * The number of edges, counted with multiplicity, above which ranks plan from their neighbors by default. Infinity
    * means never.
@@ -87,6 +90,18 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   friends?(strategy: S): number
   /** Returns how an engine groups the friends of a plan; absent if the kind groups none, or step by step. */
   grouping?(strategy: S): Omit<GroupingOptions, 'nodeOf'>
+  /**
+   * Returns the schedule of groups that are formed. A kind with `grouping` has it, so that ranks may form the groups by
+   * messages.
+   *
+   * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all
+   */
+  scheduleOfGroups?(
+    strategy: S,
+    topology: ProcessTopology,
+    groups: FriendGroups,
+    ranks?: Iterable<number>,
+  ): NeighborSchedule
   /** Returns the most blocks of one message of an allgather. Default: the strategy has no bound. */
   mostBlocks?(strategy: S): number
   /**

@@ -4,7 +4,11 @@ import { friendWords, planOptions, understand, wordOf } from '../../client/proto
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
-import type { Strategy } from '../../neighborhood/strategies/strategies.js'
+import {
+  type CommonNeighbor,
+  kindsWithWords,
+  type Strategy,
+} from '../../neighborhood/strategies/strategies.js'
 
 export interface UploadedTopology {
   readonly path: string
@@ -185,9 +189,10 @@ function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): str
   const { topology, strategy, machine, operation, bytes = null, map } = request
   const mapped = map === undefined ? {} : { map }
   const words = { topology, strategy, machine: machine?.trim() ?? null, operation, bytes, ...mapped }
-  if (strategy !== 'common-neighbor' || understood.strategy.kind !== strategy) return JSON.stringify(words)
+  if (!kindsWithWords.includes(strategy) || understood.strategy.kind !== strategy)
+    return JSON.stringify(words)
   // The first seven are in every name. Further options are in the names of requests that give them.
-  const { kind: _, k, mode, theta = null, dedupe, elide, ...rest } = understood.strategy
+  const { kind: _, k, mode, theta = null, dedupe, elide, ...rest } = understood.strategy as CommonNeighbor
   const { engine = 'greedy', labelSeed = null, ...further } = rest
   return JSON.stringify({
     ...words,
