@@ -20,7 +20,7 @@ export const rankCounts = [1, 2, 5]
 const tolerance = 1e-10
 const mostIterations = 1000
 
-/** What a system's solution is at a row of all ranks: it differs between systems. */
+/** The solution of a system at a row of all ranks. It differs between systems. */
 const solutionAt = (row: number, system: number) => Math.sin(0.01 * row + system)
 
 export default async function main(world: Communicator, words: readonly string[] = []) {

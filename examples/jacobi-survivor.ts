@@ -29,7 +29,7 @@ interface Block {
   readonly cells: Float64Array
 }
 
-/** What a rank has after a round that worked everywhere. */
+/** The state of a rank after a round that worked everywhere. */
 interface Round {
   readonly block: Block
   /** Blocks of ranks on another process, after the same sweeps. */
@@ -74,7 +74,7 @@ export default async function main(world: Communicator, args: readonly string[] 
   }
 }
 
-/** What `attempt` gives; undefined when it failed because a process was lost. */
+/** Returns the result of `attempt`; undefined when it failed because a process was lost. */
 async function unlessLost<T>(attempt: () => Promise<T>): Promise<T | undefined> {
   try {
     return await attempt()
@@ -121,7 +121,7 @@ async function rowsAround(comm: Communicator, cells: Float64Array) {
 }
 
 /**
- * One sweep of a block: every inner cell becomes the mean of its neighbors; the sides of the plate are cold.
+ * Sweeps a block: every inner cell becomes the mean of its neighbors; the sides of the plate are cold.
  */
 function swept(
   cells: Float64Array,
@@ -169,7 +169,7 @@ async function restored(comm: Communicator, saved: readonly Block[]): Promise<Bl
   const { columns } = plate
   const { first, size } = share(comm.size, comm.rank)
   const cells = new Float64Array(size * columns)
-  // Before the first checkpoint the plate is cold everywhere.
+  // The plate is cold everywhere before the first checkpoint.
   if (saved.length === 0) return { sweeps: 0, first, cells }
   const { sweeps } = saved[0]
   const sent = Array.from({ length: comm.size }, (_, rank) => rowsOf(saved, share(comm.size, rank)))

@@ -33,7 +33,7 @@ export default async function main(world: Communicator) {
   return resultOf(grid, await grid.gather(own.cells))
 }
 
-/** The same once per process: one start serves all of its tiles. */
+/** Runs once per process: one start serves all of its tiles. */
 export async function hosted(worlds: readonly Communicator[]) {
   const grids = await Promise.all(worlds.map(gridOf))
   const own = grids.map((grid) => new Tile(grid))

@@ -12,7 +12,7 @@ import type { Communicator } from 'rankweave'
 /** Any number of ranks works; these are tested. */
 export const rankCounts = [1, 2, 5, 6]
 
-/** What a rank adds to the baton. */
+/** A rank adds a lap to the baton. */
 interface Lap {
   readonly rank: number
   readonly square: bigint
@@ -31,7 +31,7 @@ export default async function main(world: Communicator) {
   const laps = rank === 0 ? ((await world.recv(before)).data as readonly Lap[]) : null
   await sending.wait()
 
-  // Who receives from whom, planned once: a persistent exchange that every step starts again.
+  // The exchange is planned once, as a persistent one that every step starts again.
   const ring = await world.createDistGraphAdjacent({ sources: [before], destinations: [next] })
   const block = Float64Array.from({ length: 4 }, (_, i) => Math.sin(rank + i))
   const passing = block.slice()

@@ -28,12 +28,12 @@ const entryOfB = (row: number, column: number) => Math.cos(row + 2 * column)
 
 export default async function main(world: Communicator, args: readonly string[] = []) {
   const own = await Share.of(world, args)
-  // One collective: the rows of B go where they are needed.
+  // A single collective sends the rows of B where they are needed.
   const arrived = await own.graph.neighborAllgatherv(own.rowsOfB)
   return own.result(await world.gatherv(own.multiply(arrived)))
 }
 
-/** The same once per process: one call for all of its ranks. */
+/** Runs once per process: it makes one call for all of its ranks. */
 export async function hosted(worlds: readonly Communicator[], args: readonly string[] = []) {
   const own = await Promise.all(worlds.map((world) => Share.of(world, args)))
   const graphs = own.map(({ graph }) => graph)
@@ -42,7 +42,7 @@ export async function hosted(worlds: readonly Communicator[], args: readonly str
   return Promise.all(own.map((share, n) => share.result(whole[n])))
 }
 
-/** What one rank has: its rows of A, B and C. A and B are distributed as evenly as possible. */
+/** A rank's rows of A, B and C. A and B are distributed as evenly as possible. */
 class Share {
   readonly a: SparseMatrix
   readonly graph: TopologyCommunicator
@@ -67,7 +67,7 @@ class Share {
   /** My rows of C. Block s of `arrived` is from `graph.sources[s]`. */
   multiply({ data, displs }: Gathered<Float64Array>): Float64Array {
     const { a, graph } = this
-    // Where each row of B is stored that I have: in my own block, or in the one from its owner.
+    // Each row of B that I have is stored in my own block, or in the one from its owner.
     const rowOfB = new Map<number, Float64Array>()
     const remember = (owner: number, block: Float64Array) => {
       for (let row = this.#owners[owner], at = 0; row < this.#owners[owner + 1]; row++, at += width) {
@@ -90,7 +90,7 @@ class Share {
     return product
   }
 
-  /** On the rank that gathered the product; null on the others. */
+  /** Returns the result on the rank that gathered the product; null on the others. */
   async result(whole: Gathered<Float64Array> | null) {
     if (whole === null) return null
     const { groups } = await this.graph.plan()

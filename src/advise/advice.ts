@@ -28,11 +28,11 @@ export interface Advice {
   readonly untried: readonly ImpossibleChange[]
   /** All changes that gained, in one command; null unless there are several. */
   readonly together: TriedChange['gain'] | null
-  /** Why those that gained alone were not compared together; null if they were, or there were too few. */
+  /** The reason the changes that gained alone were not compared together; null if they were, or were too few. */
   readonly notTogether: string | null
   /** The changes that belong in the command; empty if it should stay as it is. */
   readonly advised: readonly ChangeName[]
-  /** One sentence on which a person can act. */
+  /** The verdict in a sentence on which a user can act. */
   readonly verdict: string
 }
 
@@ -145,7 +145,7 @@ class Trial {
 async function continueOpen(trials: readonly Trial[], runs: ProgramRuns): Promise<boolean> {
   for (;;) {
     const open = trials.filter(({ isOpen }) => isOpen)
-    // Only trials that are complete are judged here; a judgement of an open one would be a further look.
+    // Complete trials are judged here; to judge an open one would be a further look.
     const complete = trials.filter(({ isOpen, obstacle }) => !isOpen && obstacle === null)
     const gained = complete.filter(({ gain }) => gain !== null && findingOf(gain) === 'faster')
     const toFollow = gained.length < 2 ? 0 : 1

@@ -19,7 +19,7 @@ export interface Gain {
 }
 
 /**
- * What pairs of runs show. `faster` and `slower`: the interval lies beyond {@link leastGain}, or below 1 over it. `same`:
+ * The finding of pairs of runs. `faster` and `slower`: the interval lies beyond {@link leastGain}, or below 1 over it. `same`:
  * it lies below {@link leastGain}, or around it and is narrow. `open`: it does not say yet.
  */
 export type Finding = 'faster' | 'slower' | 'same' | 'open'

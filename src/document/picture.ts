@@ -30,7 +30,7 @@ export interface Picture {
   readonly height: number
   /** Whether it becomes as wide as the page that shows it, instead of having its own size. */
   readonly isFluid?: true
-  /** What all shapes share, such as the font. */
+  /** The attributes that all shapes share, such as the font. */
   readonly attributes: Attributes
   /** The shapes, the lowest first. A generator is drawn once, piece by piece. */
   readonly shapes: Iterable<Shape>

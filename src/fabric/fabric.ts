@@ -376,7 +376,7 @@ export interface FabricFactory {
    * process 0 reports. Default: false.
    */
   readonly isJob?: boolean
-  /** Where the processes run. Default: anywhere. */
+  /** The location of the processes. Default: anywhere. */
   readonly places?: ProcessLocation
   open(): Promise<FabricSession>
 }

@@ -25,7 +25,7 @@ export interface RecordedGraph {
   readonly comments: readonly string[]
 }
 
-/** What a program exchanged over a graph. */
+/** The exchange of a program over a graph. */
 export interface RecordedExchange {
   /** The operation of most of its calls. Messages between two ranks are those of an alltoall: each has data of its own. */
   readonly operation: 'neighbor-allgather' | 'neighbor-alltoall'

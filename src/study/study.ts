@@ -148,7 +148,7 @@ export interface Fastest {
   readonly inProgram: InProgram
 }
 
-/** How the preloaded library runs a strategy in an unmodified MPI program. */
+/** The way in which the preloaded library runs a strategy in an unmodified MPI program. */
 export type InProgram = 'as MPI does' | 'by itself' | 'by a plan file' | 'no'
 
 /** The bytes of the longest block that the preloaded library carries by a plan, unless RANKWEAVE_SHIM_BLOCK_LIMIT is set. */

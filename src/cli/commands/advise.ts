@@ -105,7 +105,7 @@ interface Conclusion {
   readonly compare: string | undefined
   /** The page. */
   readonly output: string | undefined
-  /** Where files that the changes need are written. */
+  /** The folder for files that the changes need. */
   readonly folder: string
 }
 

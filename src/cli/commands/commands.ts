@@ -14,7 +14,7 @@ type CommandGroup = (typeof commandGroups)[number]
 /** A command in the help of all commands, with a function that loads the rest. */
 export interface ListedCommand {
   readonly name: string
-  /** Who uses it. */
+  /** The users for whom it is listed. */
   readonly group: CommandGroup
   /** The options and arguments after its name. */
   readonly usage: string

@@ -23,7 +23,7 @@ export interface WrittenGraph {
   /** Further facts for the table. */
   readonly words: readonly string[]
   readonly isTraffic: boolean
-  /** What the program exchanges over the graph; null if it calls no neighborhood collective on it. */
+  /** The exchange of the program over the graph; null if it calls no neighborhood collective on it. */
   readonly exchange: RecordedExchange | null
   lines(): Iterable<string>
 }

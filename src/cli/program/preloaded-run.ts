@@ -27,7 +27,7 @@ interface Preloading {
   readonly input?: number
   /** Makes the libraries. A signal that arrives meanwhile ends the command before the program starts. */
   prepare?(): void
-  /** Where the program's standard output goes: to that of this process, to its standard error, nowhere, or to a file. */
+  /** The target of the program's standard output: that of this process, its standard error, nothing, or a file. */
   readonly output: 'inherit' | 'stderr' | 'ignore' | number
   /** Milliseconds from the start of the launcher after which the processes are ended. Default: there is no limit. */
   readonly limitMs?: number

@@ -1,4 +1,4 @@
-import type { PersistentRequest } from '../../calls/program/persistent-request.js'
+import type { PersistentRequest } from '../../calls/program/planned-call.js'
 import type { Communicator } from '../../handles/communicator.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/strategies/strategies.js'

@@ -138,7 +138,7 @@ export class TriedProgram {
         const hasTime = () => now() + runs * this.#runMs() <= endsMs
         if (!hasTime()) return timeIsOver
         if (name !== 'placement') await this.#compilePlans()
-        // On a busy machine the compiler may have taken the rest of the time.
+        // The compiler may have taken the rest of the time on a busy machine.
         if (!hasTime()) return timeIsOver
         return await this.#prepare(name, lastOf(othersToFollow))
       },

@@ -88,7 +88,7 @@ export function requireReceiveBuffer(into: unknown): void {
   requireFixed(into as TypedArray)
 }
 
-/** What an error calls a receive buffer, and what it says before the elements that arrive. */
+/** An error's words for a receive buffer, and those before the elements that arrive. */
 interface MisfitWords {
   readonly buffer: string
   readonly carries: string

@@ -38,7 +38,7 @@ export function newProcessCounters(): ProcessCounters {
 /** The counters of the ranks of one process, by hosted index. */
 export class HostedCounters {
   readonly #counters: (RankCounters | undefined)[] = []
-  /** Those of `#counters` that exist. Most ranks of a large world never need any. */
+  /** The elements of `#counters` that exist. Most ranks of a large world never need any. */
   readonly #made: RankCounters[] = []
   /** The collectives of the ranks that have no counters yet, less {@link #ofAll}. */
   readonly #uncounted: Float64Array
