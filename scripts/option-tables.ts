@@ -5,7 +5,7 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { splitOptions } from '../src/comm/split/split-plan.js'
 import { strategies } from '../src/neighborhood/strategies/strategies.js'
-import { tuneOptions } from '../src/topology-communicator/collectives/tune-options.js'
+import { tuneOptions } from '../src/topology-communicator/collectives/neighbor-call.js'
 import { commandTables } from './command-tables.js'
 import { type MarkedTable, optionRows, pageWithTables } from './marked-tables.js'
 

@@ -177,3 +177,28 @@ export function linked<T extends Linked<T>>(queues: NumberMap<T>): T[] {
   }
   return items
 }
+
+/** The `capacity` objects added last, each with a key, for as long as something else retains it. */
+export class RecentObjects<T extends object, K = undefined> {
+  readonly #capacity: number
+  #entries: { readonly ref: WeakRef<T>; readonly key: K | undefined }[] = []
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  find(matches: (object: T, key: K | undefined) => boolean): T | undefined {
+    for (const { ref, key } of this.#entries) {
+      const object = ref.deref()
+      if (object !== undefined && matches(object, key)) return object
+    }
+    return undefined
+  }
+
+  /** Adds an object; the oldest one leaves when there are too many. */
+  add(object: T, key?: K): T {
+    const alive = this.#entries.filter(({ ref }) => ref.deref() !== undefined)
+    this.#entries = [...alive.slice(1 - this.#capacity), { ref: new WeakRef(object), key }]
+    return object
+  }
+}

@@ -24,8 +24,13 @@ import {
   type Strategy,
 } from '../neighborhood/strategies/strategies.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
-import type { PlanFrom } from './arguments.js'
-import { checkPlanStore, type ReorderOptions, reorderOptions, reorderText } from './arguments.js'
+import {
+  checkPlanStore,
+  type PlanFrom,
+  type ReorderOptions,
+  reorderOptions,
+  reorderText,
+} from './arguments.js'
 import type { Neighborhood, TopologyOrPlan } from './plan/neighborhood.js'
 
 /** Options for the neighborhood collectives of a communicator. All ranks pass the same. */
@@ -83,9 +88,9 @@ export type LoadHandles<G, C> = () => Promise<{
 }>
 
 /** The modules that only creations and their communicators need. */
-type CreationModules = typeof import('./creation-modules.js')
+type CreationModules = typeof import('./creation.js')
 let loaded: CreationModules | undefined
-const creationModules = async () => (loaded ??= await import('./creation-modules.js'))
+const creationModules = async () => (loaded ??= await import('./creation.js'))
 
 interface Creation<C, H> {
   readonly name: (typeof topologyCalls)[number]

@@ -1,6 +1,6 @@
 import { requireWaitOptions, type WaitOptions, waitOptions } from '../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
-import { gatherBytes } from '../calls/exchange/exchange-patterns.js'
+import { gatherBytes } from '../calls/exchange/exchange.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
 import type { CommSeat } from '../comm/comm-state.js'
 import { wrongValue } from '../errors.js'

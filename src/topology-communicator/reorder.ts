@@ -1,7 +1,6 @@
 import { bytesOf, wordsOf } from '../base/bytes.js'
 import { largestOf, rangeAt } from '../base/search.js'
-import type { Exchange } from '../calls/exchange/exchange.js'
-import { bcastBytes } from '../calls/exchange/exchange-patterns.js'
+import { bcastBytes, type Exchange } from '../calls/exchange/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { hopsBetween } from '../machine/network.js'
@@ -10,16 +9,16 @@ import { uniformDistance } from '../topology/mapping/placed-graph.js'
 import { requireAmounts } from '../topology/mapping/weighted-graph.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { ReorderOptions } from './arguments.js'
-import type { HostedLists } from './distributed/hosted-lists.js'
-import { nodeOfRank, type RankHosts } from './distributed/hosted-lists.js'
-import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
+import { type HostedLists, nodeOfRank, type RankHosts } from './distributed/hosted-lists.js'
 import {
+  type MappingBounds,
   type MovedContext,
   type MovedVertices,
+  mapInParts,
   movedContext,
   moveVertices,
-} from './distributed/move-vertices.js'
-import { nodesInCommunicator, placementOf } from './plan/placement.js'
+} from './distributed/map-in-parts.js'
+import { nodesInCommunicator, placementOf } from './plan/neighborhood.js'
 
 /** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
 const reorderWork = 1e7

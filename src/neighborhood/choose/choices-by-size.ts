@@ -1,9 +1,9 @@
 import { sizeClass } from '../../base/bytes.js'
+import { RecentObjects } from '../../base/maps.js'
 import { joinWork, type SharedWork } from '../../base/turn.js'
 import type { Machine } from '../../machine/machine.js'
 import { machineFacts } from '../../machine/machine-text.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { RecentObjects } from '../plan/plan-cache.js'
 import type { AutoStrategy, Choice, ChosenOperation } from './auto.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
 

@@ -1,18 +1,23 @@
 import { flagOption, type OptionTable } from '../../base/option.js'
 import { checkOptions, withDefaults } from '../../base/option-table.js'
-import { blocking, type Form, type Handle } from '../../calls/collectives/form.js'
+import { blocking, type Form } from '../../calls/collectives/collectives.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
 import { type RepeatedCalls, repeated } from '../../calls/collectives/together.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { gathered } from '../../calls/matching/collective-engine.js'
-import type { CollectiveContext } from '../../calls/plan/collective-plan.js'
-import { type PersistentRequest, plannedRequest } from '../../calls/program/persistent-request.js'
-import { type BoundProgram, type BoundStart, filled } from '../../calls/program/planned-call.js'
+import type { CollectiveContext, CollectiveHandle } from '../../calls/plan/collective-plan.js'
+import {
+  type BoundProgram,
+  type BoundStart,
+  filled,
+  type PersistentRequest,
+  plannedRequest,
+} from '../../calls/program/planned-call.js'
 import { canPublish } from '../../calls/program/publication.js'
 import type { CollectiveName } from '../../calls/signature.js'
+import { copyWords, elementWords, wordViewOf } from '../../calls/values/block-store.js'
 import { layoutOf } from '../../calls/values/deliver.js'
 import { fillRankSlots, RankResults, UniformStore } from '../../calls/values/uniform-store.js'
-import { copyWords, elementWords, wordViewOf } from '../../calls/values/words.js'
 import type { CommState } from '../../comm/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import {
@@ -22,13 +27,20 @@ import {
   type TypedArray,
 } from '../../messages/datatype/elements.js'
 import type { Seat } from '../../messages/process/comm-context.js'
-import { chosenNeighborhood } from '../plan/chosen.js'
 import type { NeighborProgram } from '../plan/neighbor-program.js'
-import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
-import { boundElements, checkInto, contributionOf, NeighborCall } from './neighbor-call.js'
-import { NeighborRequest } from './neighbor-request.js'
+import { chosenNeighborhood, type NeighborHandle, type Neighborhood } from '../plan/neighborhood.js'
+import {
+  boundElements,
+  checkedTune,
+  checkInto,
+  contributionOf,
+  initOptions,
+  NeighborCall,
+  type NeighborInitOptions,
+  NeighborRequest,
+  tuneText,
+} from './neighbor-call.js'
 import { type BoundBlocks, publishedAllgather } from './published-allgather.js'
-import { checkedTune, initOptions, type NeighborInitOptions, tuneText } from './tune-options.js'
 import { type BlockLayoutOptions, blockLayoutOptions, VaryingCall } from './varying-blocks.js'
 
 /**
@@ -338,7 +350,7 @@ export const neighborBlocksOptions: OptionTable<NeighborBlocksOptions> = {
 /** Gathers blocks of varying lengths. */
 export function neighborAllgatherv<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   neighborhood: Neighborhood,
   data: unknown,
   options?: NeighborBlocksOptions,

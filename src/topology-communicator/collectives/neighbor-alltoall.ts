@@ -1,24 +1,40 @@
 import { type OptionTable, uncheckedOption, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import type { Form, Handle } from '../../calls/collectives/form.js'
+import type { Form } from '../../calls/collectives/collectives.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { RankFailure } from '../../calls/matching/collective-call.js'
-import { type PersistentRequest, plannedRequest } from '../../calls/program/persistent-request.js'
-import type { BoundProgram } from '../../calls/program/planned-call.js'
+import type { CollectiveHandle } from '../../calls/plan/collective-plan.js'
+import {
+  type BoundProgram,
+  type PersistentRequest,
+  plannedRequest,
+} from '../../calls/program/planned-call.js'
 import type { CollectiveName, Signature } from '../../calls/signature.js'
+import { copyWords, wordViewOf } from '../../calls/values/block-store.js'
 import { layoutOf } from '../../calls/values/deliver.js'
 import { RankResults, UniformStore } from '../../calls/values/uniform-store.js'
-import { copyWords, wordViewOf } from '../../calls/values/words.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
-import { chosenAlltoall, isChosenByLength } from '../plan/chosen.js'
 import type { NeighborProgram } from '../plan/neighbor-program.js'
-import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
+import {
+  chosenAlltoall,
+  isChosenByLength,
+  type NeighborHandle,
+  type Neighborhood,
+} from '../plan/neighborhood.js'
 import { type NeighborBlocksOptions, neighborBlocksOptions } from './neighbor-allgather.js'
-import { boundElements, checkInto, contributionOf, NeighborCall } from './neighbor-call.js'
-import { NeighborRequest } from './neighbor-request.js'
-import { checkedTune, type NeighborInitOptions, type Tune, tuneText } from './tune-options.js'
+import {
+  boundElements,
+  checkedTune,
+  checkInto,
+  contributionOf,
+  NeighborCall,
+  type NeighborInitOptions,
+  NeighborRequest,
+  type Tune,
+  tuneText,
+} from './neighbor-call.js'
 import { blockLayoutOptions, countedEdgeBlocks, VaryingCall } from './varying-blocks.js'
 
 /**
@@ -27,7 +43,7 @@ import { blockLayoutOptions, countedEdgeBlocks, VaryingCall } from './varying-bl
  */
 export function neighborAlltoall<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   neighborhood: Neighborhood,
   data: unknown,
   options?: IntoOptions,
@@ -245,7 +261,7 @@ const edgeBlocksOptions: OptionTable<EdgeBlocksOptions> = {
 /** Exchanges blocks of varying lengths. */
 export function neighborAlltoallv<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   neighborhood: Neighborhood,
   data: unknown,
   sendCounts: ArrayLike<number>,

@@ -2,11 +2,15 @@ import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { bytesOf } from '../../base/bytes.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import type { Form, Handle } from '../../calls/collectives/form.js'
+import type { Form } from '../../calls/collectives/collectives.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { RankFailure } from '../../calls/matching/collective-call.js'
-import { type PersistentRequest, plannedRequest } from '../../calls/program/persistent-request.js'
-import type { BoundProgram } from '../../calls/program/planned-call.js'
+import type { CollectiveHandle } from '../../calls/plan/collective-plan.js'
+import {
+  type BoundProgram,
+  type PersistentRequest,
+  plannedRequest,
+} from '../../calls/program/planned-call.js'
 import type { CollectiveName } from '../../calls/signature.js'
 import { BlockStore } from '../../calls/values/block-store.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
@@ -21,9 +25,8 @@ import {
 import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import { type ReceiveBuffer, StridedView, unpack } from '../../messages/datatype/strided-view.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { chosenAlltoall } from '../plan/chosen.js'
 import type { NeighborProgram } from '../plan/neighbor-program.js'
-import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
+import { chosenAlltoall, type NeighborHandle, type Neighborhood } from '../plan/neighborhood.js'
 import { contributionOf, NeighborCall } from './neighbor-call.js'
 import { type EdgeBlocks, filling, openStore } from './varying-blocks.js'
 
@@ -41,7 +44,7 @@ const edgeBuffersOptions: OptionTable<EdgeBuffersOptions> = { ...waitOptions, ..
 /** Exchanges blocks of any lengths and types. */
 export function neighborAlltoallw<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   neighborhood: Neighborhood,
   data: readonly EdgeData[],
   options?: EdgeBuffersOptions,

@@ -1,17 +1,20 @@
 import type { OptionTable } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import type { Form, Handle } from '../../calls/collectives/form.js'
+import type { Form } from '../../calls/collectives/collectives.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
-import { methodOf, type OrderOptions, orderOptionNames, requiredOrder } from '../../calls/plan/resolve.js'
-import { type PersistentRequest, plannedRequest } from '../../calls/program/persistent-request.js'
-import type { BoundProgram } from '../../calls/program/planned-call.js'
+import type { CollectiveHandle } from '../../calls/plan/collective-plan.js'
+import { methodOf, type OrderOptions, orderOptionNames, requiredOrder } from '../../calls/plan/method.js'
+import {
+  type BoundProgram,
+  type PersistentRequest,
+  plannedRequest,
+} from '../../calls/program/planned-call.js'
 import type { CollectiveName, Signature } from '../../calls/signature.js'
 import { UniformStore } from '../../calls/values/uniform-store.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { type ReadyOperation, readyOperation } from '../../messages/datatype/operation.js'
-import { chosenNeighborhood } from '../plan/chosen.js'
-import type { NeighborHandle, Neighborhood } from '../plan/neighborhood.js'
+import { chosenNeighborhood, type NeighborHandle, type Neighborhood } from '../plan/neighborhood.js'
 import { boundElements, checkInto, contributionOf, NeighborCall } from './neighbor-call.js'
 
 /** Options of a neighbor reduction. */
@@ -43,7 +46,7 @@ interface Agreed {
  */
 export function neighborReduce<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   neighborhood: Neighborhood,
   data: unknown,
   op: unknown,

@@ -9,14 +9,13 @@ import {
   reservePublication,
 } from '../../calls/program/publication.js'
 import type { Signature } from '../../calls/signature.js'
-import { copyWords, type Words } from '../../calls/values/words.js'
+import { copyWords, type Words } from '../../calls/values/block-store.js'
 import type { CommState } from '../../comm/comm-state.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { countRun } from '../plan/neighbor-program.js'
-import type { Neighborhood } from '../plan/neighborhood.js'
-import { placementOf } from '../plan/placement.js'
-import { largestOfAll } from './neighbor-request.js'
+import { type Neighborhood, placementOf } from '../plan/neighborhood.js'
+import { largestOfAll } from './neighbor-call.js'
 
 /** Steps of the exchange: the agreement takes up to 31. */
 const locationStep = 64

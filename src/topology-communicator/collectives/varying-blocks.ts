@@ -3,10 +3,8 @@ import type { Exchange } from '../../calls/exchange/exchange.js'
 import { RankFailure } from '../../calls/matching/collective-call.js'
 import type { BoundProgram } from '../../calls/program/planned-call.js'
 import type { CollectiveName } from '../../calls/signature.js'
-import { BlockStore } from '../../calls/values/block-store.js'
-import { countsOf, type Layout, packedDispls } from '../../calls/values/deliver.js'
-import type { Gathered } from '../../calls/values/placement.js'
 import {
+  BlockStore,
   copyWords,
   elementsOver,
   elementWords,
@@ -15,7 +13,9 @@ import {
   type Words,
   wordsPerElement,
   wordViewOf,
-} from '../../calls/values/words.js'
+} from '../../calls/values/block-store.js'
+import { countsOf, type Layout, packedDispls } from '../../calls/values/deliver.js'
+import type { Gathered } from '../../calls/values/placement.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,
@@ -24,9 +24,8 @@ import {
   type TypedArray,
 } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { chosenAlltoall } from '../plan/chosen.js'
 import type { NeighborProgram } from '../plan/neighbor-program.js'
-import type { Neighborhood } from '../plan/neighborhood.js'
+import { chosenAlltoall, type Neighborhood } from '../plan/neighborhood.js'
 import { checkInto, contributionOf, NeighborCall } from './neighbor-call.js'
 
 /** The blocks that a rank sends along its edges: block j is `counts[j]` elements from `starts[j]` on. */
@@ -67,7 +66,7 @@ export function countedEdgeBlocks(
   return { type, elements, starts, counts: lengths }
 }
 
-/** What a rank passes to a collective of blocks of varying lengths. */
+/** A rank's contribution to a collective of blocks of varying lengths. */
 interface VaryingContribution {
   readonly blocks: EdgeBlocks
   readonly layout: Layout

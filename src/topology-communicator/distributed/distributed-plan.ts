@@ -1,11 +1,9 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { getOrAdd } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, alltoallBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
-import { type CommonNeighbor, commonNeighborSchedule } from '../../neighborhood/strategies/common-neighbor.js'
 import { directSchedule } from '../../neighborhood/strategies/direct.js'
 import { parametersOf, type Strategy, strategyKind } from '../../neighborhood/strategies/strategies.js'
 import type { RouteFacts, StrategyKind } from '../../neighborhood/strategies/strategy-kind.js'
@@ -23,8 +21,13 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { combineAll, firstFailure } from './agreed-plan.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
-import type { RankPlacement } from './hosted-lists.js'
-import { distinctBut, type HostedLists, namedRanks, numberedTopology } from './hosted-lists.js'
+import {
+  distinctBut,
+  type HostedLists,
+  namedRanks,
+  numberedTopology,
+  type RankPlacement,
+} from './hosted-lists.js'
 import { planOfRoute } from './route-plan.js'
 
 // Steps of the exchange.
@@ -64,8 +67,8 @@ async function partOf(
   where: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
   if (strategy.kind === 'direct') return directPlan(lists, where.ranks)
-  if (strategy.kind === 'common-neighbor') return combiningPlan(exchange, lists, strategy, where)
   const kind = strategyKind(strategy)
+  if (kind.grouping !== undefined) return combiningPlan(exchange, lists, strategy, where)
   const facts = await routeFacts(exchange, lists, kind.routeNeeds, where)
   const routeOf = () => kind.route(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
@@ -82,10 +85,11 @@ function directPlan(lists: HostedLists, ranks: number): PlanOfRanks {
 async function combiningPlan(
   exchange: Exchange,
   lists: HostedLists,
-  strategy: CommonNeighbor,
+  strategy: Strategy,
   { ranks, nodeOf, hosts }: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
-  const settings = settingsWithoutNodes(strategy)
+  const kind = strategyKind(strategy)
+  const settings = settingsWithoutNodes(kind.grouping!(strategy))
   const grouping = await groupHostedRanks(
     exchange,
     groupingStep,
@@ -106,7 +110,7 @@ async function combiningPlan(
     // All ranks know the number of steps, also those without a group, so their schedules have the same number of
     // phases.
     const groups = { ...groupsOfPatterns(rankOf.length, numbered, settings), steps: totals.steps }
-    const schedule = commonNeighborSchedule(numberedTopology(rankOf, lists), groups, strategy, own)
+    const schedule = kind.scheduleOfGroups!(strategy, numberedTopology(rankOf, lists), groups, own)
     return {
       ranks,
       rankOf,

@@ -1,5 +1,4 @@
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 

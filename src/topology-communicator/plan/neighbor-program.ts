@@ -1,5 +1,5 @@
 import type { Exchange } from '../../calls/exchange/exchange.js'
-import { PlannedProgram } from '../../calls/program/planned-call.js'
+import { PlannedProgram } from '../../calls/program/run-program.js'
 import { type SlotList, slotList, UniformStore } from '../../calls/values/uniform-store.js'
 import { typeCode } from '../../messages/datatype/elements.js'
 import type { CachedPlan } from '../../neighborhood/plan/plan-cache.js'

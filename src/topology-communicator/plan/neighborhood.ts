@@ -1,6 +1,9 @@
-import { indexIn } from '../../base/search.js'
-import type { CommHandle, CommState } from '../../comm/comm-state.js'
-import type { Machine } from '../../machine/machine.js'
+import { RecentObjects } from '../../base/maps.js'
+import { indexIn, rangeAt } from '../../base/search.js'
+import type { CommState } from '../../comm/comm-state.js'
+import type { CommHandle } from '../../comm/handle.js'
+import { type LocalRankTable, worldRanksOf } from '../../comm/table/rank-table.js'
+import { type Machine, machineOfCores, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import type { AutoStrategy, Choice, ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
 import { prepareChoices } from '../../neighborhood/choose/choose-strategy.js'
@@ -23,8 +26,6 @@ import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { NeighborProgram, type NeighborTraffic, noTraffic } from './neighbor-program.js'
-import { nodesInCommunicator, onWorldMachine, placementOf, type RanksOnMachine } from './placement.js'
-import { cachedTopology } from './topology-cache.js'
 
 /** The plans of this thread's communicators. Logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
@@ -430,4 +431,157 @@ function ownSlotsOnGrid(program: ProcessProgram, topology: ProcessTopology): Int
   const { ownStart } = program
   const existing = existingSlots(program, topology)
   return Int32Array.from(existing.flatMap((slots, i) => slots.slice(0, ownStart[i + 1] - ownStart[i])))
+}
+
+/** Returns the process index of every rank of a communicator. */
+export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
+  const placement = new Int32Array(size)
+  for (let run = 0; run < runProcess.length; run++) {
+    placement.fill(runProcess[run], runStart[run], runStart[run + 1])
+  }
+  return placement
+}
+
+/**
+ * Returns the node of every rank: that of the machine, whose core r has rank r. Without a machine, that of the world's
+ * machine, else of the process that hosts it.
+ */
+export function nodesInCommunicator(
+  state: CommState,
+  machine: Machine | undefined,
+  placement: Int32Array,
+): Int32Array {
+  if (machine !== undefined) return nodesOfMachine(machine, state.size)
+  const ofWorld = state.runtime.options.machine
+  if (ofWorld !== undefined) return nodesOnWorldMachine(ofWorld, state.wholeTable)
+  return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes.at(index)])
+}
+
+// Rank r of the world is on core r of its machine. A rank of another communicator is on the core of its rank in the
+// world.
+
+/** The ranks of a communicator on a machine that has cores for them alone. */
+export interface RanksOnMachine {
+  readonly machine: Machine
+  /** The core of every rank; null if rank r is on core r. */
+  readonly slotOf: Int32Array | null
+}
+
+/**
+ * Places the ranks of a communicator on the machine of their world.
+ *
+ * @param table the ranks in the world
+ */
+export function onWorldMachine(machine: Machine, table: LocalRankTable): RanksOnMachine {
+  if (table.kind === 'strided' && table.start === 0 && table.stride === 1) return { machine, slotOf: null }
+  const worldRanks = worldRanksOf(table)
+  const cores = worldRanks.slice().sort()
+  const slotOf = worldRanks.map((core) => indexIn(cores, core))
+  return {
+    machine: machineOfCores(machine, cores),
+    slotOf: slotOf.every((slot, rank) => slot === rank) ? null : slotOf,
+  }
+}
+
+/** Returns the node of every rank of a communicator on the machine of the world. */
+function nodesOnWorldMachine(machine: Machine, table: LocalRankTable): Int32Array {
+  return worldRanksOf(table).map((core) => rangeAt(machine.firstRank, core))
+}
+
+/** The topologies that processes of this thread made last. The capacity suffices for those made concurrently. */
+const recentTopologies = new RecentObjects<ProcessTopology>(4)
+
+/**
+ * Returns the topology, or an equal one that another process of this thread has just made. Logical processes that
+ * gather the same lists then share the arrays, and with them the plan.
+ */
+export function cachedTopology(made: ProcessTopology): ProcessTopology {
+  return recentTopologies.find((cached) => isEqual(cached, made)) ?? recentTopologies.add(made)
+}
+
+function isEqual(a: ProcessTopology, b: ProcessTopology): boolean {
+  return (
+    a.ranks === b.ranks &&
+    a.pairing === b.pairing &&
+    sameNumbers(a.cart?.dims, b.cart?.dims) &&
+    a.cart?.periods.join() === b.cart?.periods.join() &&
+    sameNumbers(a.outStart, b.outStart) &&
+    sameNumbers(a.outRank, b.outRank) &&
+    sameNumbers(a.inStart, b.inStart) &&
+    sameNumbers(a.inRank, b.inRank) &&
+    sameNumbers(a.outWeight, b.outWeight) &&
+    sameNumbers(a.inWeight, b.inWeight)
+  )
+}
+
+function sameNumbers(
+  a: ArrayLike<number> | null | undefined,
+  b: ArrayLike<number> | null | undefined,
+): boolean {
+  if (a === b) return true
+  if (a == null || b == null || a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
+  return true
+}
+
+/**
+ * Returns the neighborhood that executes an operation with blocks of some length: the given one, or one for the chosen
+ * strategy. It is a promise if the choice is made first, without holding the event loop for long. All ranks pass the
+ * same arguments.
+ */
+export function chosenNeighborhood(
+  neighborhood: Neighborhood,
+  bytes: number,
+  operation: ChosenOperation,
+): Neighborhood | Promise<Neighborhood> {
+  const chosen = () => neighborhood.forBlocks(bytes, operation)
+  if (!neighborhood.mustChoose(bytes, operation)) return chosen()
+  return neighborhood.prepareChoice(bytes, operation).then(chosen)
+}
+
+/**
+ * Returns the neighborhood of an alltoall, as {@link chosenNeighborhood} does. Blocks whose length not all ranks know
+ * are sent directly, unless the strategy names the length to choose for. Routes send blocks of an alltoall more than
+ * once, so a wrong guess costs what a right one saves.
+ *
+ * @param bytes of every block; null if they vary
+ */
+export function chosenAlltoall(
+  neighborhood: Neighborhood,
+  bytes: number | null,
+): Neighborhood | Promise<Neighborhood> {
+  if (!hasChoice(neighborhood)) return neighborhood
+  const known = neighborhood.fixedBytes ?? (isLengthKnown(neighborhood) ? bytes : null)
+  return known === null ? neighborhood : chosenNeighborhood(neighborhood, known, 'neighbor-alltoall')
+}
+
+/** Whether ranks agree on the length of equal blocks as well, because the strategy is chosen by it. */
+export function isChosenByLength(neighborhood: Neighborhood): boolean {
+  return hasChoice(neighborhood) && neighborhood.fixedBytes === null && isLengthKnown(neighborhood)
+}
+
+/**
+ * Whether the library chooses. False if ranks plan from their neighbors, whatever the strategy: reading the topology
+ * would build it for all ranks.
+ */
+function hasChoice({ isAuto, isLocated }: Neighborhood): boolean {
+  return isAuto && !isLocated
+}
+
+const withKnownLengths = new WeakMap<ProcessTopology, boolean>()
+
+/**
+ * Whether every rank knows the length of an alltoall's equal blocks: each sends one, or has the slot of one on a grid.
+ */
+function isLengthKnown({ topology }: Neighborhood): boolean {
+  let isKnown = withKnownLengths.get(topology)
+  if (isKnown === undefined) {
+    const { cart, outStart } = topology
+    isKnown =
+      cart === null
+        ? outStart.every((start, rank) => rank === 0 || start > outStart[rank - 1])
+        : cart.dims.length > 0
+    withKnownLengths.set(topology, isKnown)
+  }
+  return isKnown
 }

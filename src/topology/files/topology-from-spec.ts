@@ -1,4 +1,5 @@
 import { requireKnownOptions } from '../../base/known-options.js'
+import { RecentObjects } from '../../base/maps.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import type { ByteSource } from '../../text/byte-source.js'
@@ -69,20 +70,12 @@ export function readTopologyFile(
  * The graphs that this thread generated last, by limits and specifications as JSON, which tells `64` from `'64'` where
  * `formatTopologySpec` does not.
  */
-const generated = new Map<string, WeakRef<ProcessTopology>>()
-const mostGenerated = 8
+const generated = new RecentObjects<ProcessTopology, string>(8)
 
 function generatedOnce(spec: TopologySpec, build: () => ProcessTopology): ProcessTopology {
   const key = keyOf(spec)
   if (key === null) return build()
-  const known = generated.get(key)?.deref()
-  if (known !== undefined) return known
-  const made = build()
-  // The order of a map is that of its keys' first entry, so a graph that is made again moves to the end.
-  generated.delete(key)
-  generated.set(key, new WeakRef(made))
-  if (generated.size > mostGenerated) generated.delete([...generated.keys()][0])
-  return made
+  return generated.find((_, known) => known === key) ?? generated.add(build(), key)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { cachedTopology } from '../../../src/topology-communicator/plan/topology-cache.js'
+import { cachedTopology } from '../../../src/topology-communicator/plan/neighborhood.js'
 
 const ring = (ranks: number, weight = 1): ProcessTopology => {
   const sources = Int32Array.from({ length: ranks }, (_, rank) => rank)

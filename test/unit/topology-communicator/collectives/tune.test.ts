@@ -6,11 +6,12 @@ import { run } from '../../../../src/launch/run.js'
 import { simgridSlow } from '../../../../src/machine/built-in-profiles.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
-import { Tuner, type Tuning } from '../../../../src/topology-communicator/collectives/neighbor-request.js'
-import type {
-  NeighborInitOptions,
-  TuneOptions,
-} from '../../../../src/topology-communicator/collectives/tune-options.js'
+import {
+  type NeighborInitOptions,
+  type TuneOptions,
+  Tuner,
+  type Tuning,
+} from '../../../../src/topology-communicator/collectives/neighbor-call.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
 
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })

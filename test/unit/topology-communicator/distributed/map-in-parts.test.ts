@@ -1,8 +1,7 @@
 import { inNeighbors, mooreTopology, outNeighbors, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-graph.js'
-import { mapInParts } from '../../../../src/topology-communicator/distributed/map-in-parts.js'
-import { moveVertices } from '../../../../src/topology-communicator/distributed/move-vertices.js'
+import { mapInParts, moveVertices } from '../../../../src/topology-communicator/distributed/map-in-parts.js'
 import { memoryExchanges } from '../../../support/memory-exchange.js'
 
 const grid = mooreTopology({ dims: [16, 16], radius: 1 })

@@ -1,17 +1,17 @@
 import { packWords, unpackWords } from '../base/packing.js'
 import { rangeAt } from '../base/search.js'
-import type { Exchange } from '../calls/exchange/exchange.js'
-import { allgatherBytes } from '../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, type Exchange } from '../calls/exchange/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
 import { isRankweaveError } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
+import { verifiedPlan } from '../neighborhood/plan/plan.js'
+import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { groupingOf, type Strategy } from '../neighborhood/strategies/strategies.js'
 import { topologyFromLists } from '../topology/topology-builders.js'
-import type { ReorderOptions } from './arguments.js'
-import { limitOf, type PlanFrom, planFromOf } from './arguments.js'
+import { limitOf, type PlanFrom, planFromOf, type ReorderOptions } from './arguments.js'
+import { agreedPlan, compareEnds, findOneSidedEdge } from './distributed/agreed-plan.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
-import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
 import {
   type HostedLists,
@@ -21,10 +21,24 @@ import {
   type RankPlacement,
   rankHosts,
 } from './distributed/hosted-lists.js'
-import type { PlacedPart, TopologyOrPlan } from './plan/neighborhood.js'
-import { nodesInCommunicator, placementOf } from './plan/placement.js'
-import { cachedTopology } from './plan/topology-cache.js'
+import {
+  cachedTopology,
+  Neighborhood,
+  nodesInCommunicator,
+  type PlacedPart,
+  placementOf,
+  type TopologyOrPlan,
+} from './plan/neighborhood.js'
 import { type Moved, movedRanks } from './reorder.js'
+
+// The first creation of a process loads this module (`create.ts`), because many programs create no topology. It is what
+// a creation needs once the ranks have agreed on its arguments, and what its communicators need.
+export { cartTopology } from '../topology/generate/cartesian.js'
+export { prepareEngine } from '../topology/grouping/exact-round.js'
+export { topologyFromEdges } from '../topology/topology-builders.js'
+export { gatherEdges } from './distributed/gather-lists.js'
+export { reorderedSlots } from './reorder.js'
+export { cachedTopology, Neighborhood, topologyFromLists }
 
 /** The step of the exchange, after those of moving; an allgather takes up to 32. */
 const nodesStep = 3_200
@@ -160,4 +174,31 @@ async function movedNodes(
     for (const [i, vertex] of vertices.entries()) nodes[vertex] = theirs[i]
   }
   return nodes
+}
+
+/**
+ * Plans when the communicator is created, by a stored plan if there is one; the plan is the same on all processes. All
+ * processes of the exchange call it; `neighborhood` is null on those without ranks of the topology.
+ *
+ * @throws what {@link agreedPlan} throws, the same on all processes
+ */
+export async function planByStore(
+  exchange: Exchange,
+  neighborhood: Neighborhood | null,
+  store: PlanStore,
+): Promise<void> {
+  if (neighborhood === null) {
+    await agreedPlan(exchange, null, null)
+    return
+  }
+  const { topology, strategy, nodes } = neighborhood
+  const make = () => verifiedPlan(topology, strategy, { nodeOf: nodes })
+  const first = async () =>
+    neighborhood.planInMemory ?? (await storedPlan(store, topology, strategy, nodes, make)).plan
+  const afresh = async () => {
+    const made = make()
+    await storePlan(store, topology, strategy, nodes, made)
+    return made
+  }
+  neighborhood.adopt((await agreedPlan(exchange, first, afresh))!)
 }
