@@ -72,7 +72,7 @@ const kinds = {
   program: entriesByUrl.filter((path) => path.includes('/program')),
   worker: ['worker'],
   root: ['entry/index'],
-  creation: ['topology-communicator/creation', 'handles/topology-handles'],
+  creation: ['topology-communicator/creation', 'handles/cart-communicator'],
 }
 const startsWorlds = ['run', 'worker', 'root', 'creation']
 /** Loaded where a worker's modules are loaded already. */

@@ -5,7 +5,7 @@ export interface HostedRanks<S extends CommContext> {
   readonly state: S
   /** The local indices in the order in which they were listed; undefined if that is ascending. */
   readonly places: Int32Array | undefined
-  /** What was listed, in an ordinary array if it is all handles: optimized code reads frozen arrays slowly. */
+  /** The list. All handles are in an ordinary array, because optimized code reads frozen arrays slowly. */
   readonly list: ArrayLike<unknown>
 }
 

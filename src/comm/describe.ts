@@ -1,4 +1,4 @@
-import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
+import { type AlgorithmUse, algorithmUses } from '../calls/plan/collective-plan.js'
 import type { Machine } from '../machine/machine.js'
 import { formatMachine } from '../machine/machine-text.js'
 import { usedMailboxDesign } from '../messages/mailboxes/mailbox.js'

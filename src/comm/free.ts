@@ -1,7 +1,6 @@
 import { requireWaitOptions, type WaitOptions } from '../base/abort.js'
 import { bytesOf } from '../base/bytes.js'
-import type { Exchange } from '../calls/exchange/exchange.js'
-import { allSent } from '../calls/exchange/exchange-patterns.js'
+import { allSent, type Exchange } from '../calls/exchange/exchange.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
 import { RankweaveError } from '../errors.js'
 import type { CommHandle, CommSeat, CommState } from './comm-state.js'

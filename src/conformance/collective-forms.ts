@@ -1,4 +1,4 @@
-import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { PersistentRequest } from '../calls/program/planned-call.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'

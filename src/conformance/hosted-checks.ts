@@ -1,4 +1,4 @@
-import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { PersistentRequest } from '../calls/program/planned-call.js'
 import { Communicator, together } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { dimsCreate } from '../topology/generate/cartesian.js'

@@ -16,12 +16,12 @@ export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 
 // communicators
 
-export type { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { PersistentRequest } from '../calls/program/planned-call.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { CartCommunicator } from '../handles/cart-communicator.js'
 export type { Communicator } from '../handles/communicator.js'
 export type { TopologyCommunicator } from '../handles/topology-communicator.js'
-export type { NeighborRequest } from '../topology-communicator/collectives/neighbor-request.js'
+export type { NeighborRequest } from '../topology-communicator/collectives/neighbor-call.js'
 
 // messages, data and operations
 

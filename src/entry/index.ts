@@ -17,9 +17,9 @@ export type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../calls/collectives/options.js'
-export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
-export type { MethodOptions, OrderOptions } from '../calls/plan/resolve.js'
-export type { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { AlgorithmUse } from '../calls/plan/collective-plan.js'
+export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
+export type { PersistentRequest } from '../calls/program/planned-call.js'
 export type { CollectiveName } from '../calls/signature.js'
 export type { Gathered } from '../calls/values/placement.js'
 export type { DupOptions } from '../comm/create.js'
@@ -37,13 +37,14 @@ export type { BlockLength, ChoiceOptions, PlanFrom } from '../topology-communica
 export type { AllgatherInitOptions } from '../topology-communicator/collectives/neighbor-allgather.js'
 export type { EdgeBlocksOptions } from '../topology-communicator/collectives/neighbor-alltoall.js'
 export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/collectives/neighbor-alltoallw.js'
-export type { NeighborReduceOptions } from '../topology-communicator/collectives/neighbor-reduce.js'
 export type {
+  NeighborInitOptions,
   NeighborRequest,
   TunedCandidate,
+  TuneOptions,
   Tuning,
-} from '../topology-communicator/collectives/neighbor-request.js'
-export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/collectives/tune-options.js'
+} from '../topology-communicator/collectives/neighbor-call.js'
+export type { NeighborReduceOptions } from '../topology-communicator/collectives/neighbor-reduce.js'
 export type { BlockLayoutOptions } from '../topology-communicator/collectives/varying-blocks.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'

@@ -1,5 +1,5 @@
 import * as collectives from '../calls/collectives/collectives.js'
-import { blocking, started } from '../calls/collectives/form.js'
+import { blocking, started } from '../calls/collectives/collectives.js'
 import { boundCall } from '../calls/collectives/inits.js'
 import type {
   ArrayOperation,
@@ -11,8 +11,8 @@ import type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../calls/collectives/options.js'
-import type { MethodOptions, OrderOptions } from '../calls/plan/resolve.js'
-import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
+import type { PersistentRequest } from '../calls/program/planned-call.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { BigintOperation, NumberOperation, Operation } from '../messages/datatype/operation.js'

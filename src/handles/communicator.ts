@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../base/abort.js'
 import { promiseTry } from '../base/turn.js'
 import { callTogether } from '../calls/collectives/together.js'
-import { PersistentRequest } from '../calls/program/persistent-request.js'
+import { PersistentRequest } from '../calls/program/planned-call.js'
 import type { CommHandle, CommState } from '../comm/comm-state.js'
 import { create, type DupOptions, dup, range } from '../comm/create.js'
 import { free } from '../comm/free.js'

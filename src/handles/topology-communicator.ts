@@ -1,7 +1,7 @@
 import { promiseTry } from '../base/turn.js'
-import { blocking, started } from '../calls/collectives/form.js'
+import { blocking, started } from '../calls/collectives/collectives.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/collectives/options.js'
-import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { PersistentRequest } from '../calls/program/planned-call.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { CommState } from '../comm/comm-state.js'
 import { type DupOptions, dup } from '../comm/create.js'
@@ -41,13 +41,15 @@ import {
   neighborAlltoallw,
   neighborAlltoallwInit,
 } from '../topology-communicator/collectives/neighbor-alltoallw.js'
+import type {
+  NeighborInitOptions,
+  NeighborRequest,
+} from '../topology-communicator/collectives/neighbor-call.js'
 import {
   type NeighborReduceOptions,
   neighborReduce,
   neighborReduceInit,
 } from '../topology-communicator/collectives/neighbor-reduce.js'
-import type { NeighborRequest } from '../topology-communicator/collectives/neighbor-request.js'
-import type { NeighborInitOptions } from '../topology-communicator/collectives/tune-options.js'
 import type { BlockLayoutOptions } from '../topology-communicator/collectives/varying-blocks.js'
 import type { NeighborTraffic } from '../topology-communicator/plan/neighbor-program.js'
 import type { Neighborhood } from '../topology-communicator/plan/neighborhood.js'

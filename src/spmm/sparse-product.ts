@@ -1,5 +1,5 @@
 import { rangeAt } from '../base/search.js'
-import { PersistentRequest } from '../calls/program/persistent-request.js'
+import { PersistentRequest } from '../calls/program/planned-call.js'
 import { RankweaveError } from '../errors.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'

@@ -5,9 +5,9 @@ import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
-import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
-import { requireMethod, resolvePlanned } from '../plan/resolve.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
+import type { Method } from '../plan/method.js'
+import { planOf, requireMethod } from '../plan/resolve.js'
 import {
   deliverAll,
   deliverBlocks,
@@ -18,10 +18,20 @@ import {
 } from '../values/deliver.js'
 import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../values/placement.js'
 import { blockFor, blocksFor, type SendBlocks } from '../values/send-blocks.js'
-import { type BlockList, isLong, ownList } from './block-list.js'
-import { moveShort, segmentLengths } from './move-blocks.js'
-import type { BlockMemory, PlacesOf } from './move-lists.js'
-import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
+import {
+  type BlockList,
+  type BlockMemory,
+  isLong,
+  type ListPlans,
+  moveLists,
+  movePieces,
+  moveShort,
+  ownList,
+  type PlacesOf,
+  planLists,
+  relayPlaces,
+  segmentLengths,
+} from './move-blocks.js'
 
 export interface AlltoallContribution {
   readonly sendBlocks: SendBlocks
@@ -68,9 +78,8 @@ export function alltoallCall(
         )
       }
       const alltoall = isLong(exchange, sizeBytes) ? alltoallLong : alltoallShort
-      return whenThere(
-        resolvePlanned(state, { collective: 'alltoall', method, sizeBytes }, exchange),
-        (resolution) => alltoall(state, resolution, type, all, sizeBytes, exchange),
+      return whenThere(planOf(state, { collective: 'alltoall', method, sizeBytes }, exchange), (plan) =>
+        alltoall(state, plan, type, all, sizeBytes, exchange),
       )
     },
   }
@@ -78,7 +87,7 @@ export function alltoallCall(
 
 function alltoallShort(
   state: CollectiveContext,
-  chosen: Resolution,
+  plan: CollectivePlan,
   type: number,
   all: Contributions,
   sizeBytes: number,
@@ -95,39 +104,31 @@ function alltoallShort(
     ranks ??= ranksPerProcess(processes)
     const [from, to] = [Math.floor(pair / count), pair % count]
     return from === to ? 0 : ranks[from] * ranks[to] * sizeBytes
-  }, chosen.segments)
+  }, plan.segments)
   const fill = (own: Uint8Array) => {
     for (let i = 0; i < here; i++) spreadPairs(runs, all[i].sendBlocks.bytes, own, i, sizeBytes)
   }
-  moveShort(
-    state.plans.movePlan(chosen),
-    sizeBytes,
-    lengths,
-    here * (size - here) * sizeBytes,
-    fill,
-    exchange,
-    (slots) => {
-      const results: unknown[] = new Array(here)
-      for (let i = 0; i < here; i++) {
-        const landing = landingOf(type, totalBytes, all[i].layout.into)
-        results[i] = landing
-        if (landing instanceof RankFailure) continue
-        gatherPairs(runs, slots, landing.bytes, i, here, sizeBytes)
-        for (let source = 0; source < here; source++) {
-          const block = blockFor(all[source].sendBlocks, localRanks[i])
-          copyBytes(landing.bytes, localRanks[source] * sizeBytes, block)
-        }
-        state.runtime.processCounters.bytesCopied += totalBytes
-        results[i] = landing.finish()
+  moveShort(plan, sizeBytes, lengths, here * (size - here) * sizeBytes, fill, exchange, (slots) => {
+    const results: unknown[] = new Array(here)
+    for (let i = 0; i < here; i++) {
+      const landing = landingOf(type, totalBytes, all[i].layout.into)
+      results[i] = landing
+      if (landing instanceof RankFailure) continue
+      gatherPairs(runs, slots, landing.bytes, i, here, sizeBytes)
+      for (let source = 0; source < here; source++) {
+        const block = blockFor(all[source].sendBlocks, localRanks[i])
+        copyBytes(landing.bytes, localRanks[source] * sizeBytes, block)
       }
-      exchange.finish(results)
-    },
-  )
+      state.runtime.processCounters.bytesCopied += totalBytes
+      results[i] = landing.finish()
+    }
+    exchange.finish(results)
+  })
 }
 
 function alltoallLong(
   state: CollectiveContext,
-  chosen: Resolution,
+  plan: CollectivePlan,
   type: number,
   all: Contributions,
   sizeBytes: number,
@@ -156,7 +157,7 @@ function alltoallLong(
     const blocks = ranks[from].length * ranks[to].length
     return Array.from({ length: blocks }, () => new Uint8Array(sizeBytes))
   }
-  movePieces(state.plans.movePlan(chosen), chosen.segments, own, exchange, placesOf, () =>
+  movePieces(plan, own, exchange, placesOf, () =>
     exchange.finish(landings.map((landing) => (landing instanceof RankFailure ? landing : landing.finish()))),
   )
 }

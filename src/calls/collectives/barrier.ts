@@ -1,7 +1,7 @@
 import { whenThere } from '../../base/turn.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
-import { requireMethod, resolvePlanned } from '../plan/resolve.js'
+import type { Method } from '../plan/method.js'
+import { planOf, requireMethod } from '../plan/resolve.js'
 import { type BoundProgram, type PlannedCall, runOnce } from '../program/planned-call.js'
 import { emptyStore } from '../program/run-program.js'
 
@@ -24,9 +24,7 @@ function newBarrier(state: CollectiveContext, method: Method | undefined): Plann
   let bound: BoundProgram | undefined
   const bind = (): BoundProgram | Promise<BoundProgram> => {
     if (bound !== undefined) return bound
-    const found = resolvePlanned(state, { collective: 'barrier', method, sizeBytes: 0 })
-    return whenThere(found, (resolution) => {
-      const plan = state.plans.movePlan(resolution)
+    return whenThere(planOf(state, { collective: 'barrier', method, sizeBytes: 0 }), (plan) => {
       bound = { plan, store: emptyStore, fill() {}, deliver: () => noResults }
       return bound
     })

@@ -6,11 +6,10 @@ import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
-import { copyOf, type Exchange, noBytes } from '../exchange/exchange.js'
-import { parentIn, sendToChildren } from '../exchange/exchange-patterns.js'
+import { copyOf, type Exchange, noBytes, parentIn, sendToChildren } from '../exchange/exchange.js'
 import type { CollectiveContext, Resolution, Unplanned } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
-import { requireMethod, resolveMove } from '../plan/resolve.js'
+import type { Method } from '../plan/method.js'
+import { requireMethod, resolve } from '../plan/resolve.js'
 import type { TunedCalls } from '../plan/tuned-calls.js'
 import { type BoundProgram, filled, type PlannedCall } from '../program/planned-call.js'
 import { type Block, deliver, SharedLanding } from '../values/deliver.js'
@@ -132,7 +131,7 @@ export function bcastCall(
         requireIntact(bytes)
         if (exchange.count === 1) return resultsAtRoot(state, contributions, rootIndex)
         return whenThere(
-          resolveMove(state, { collective: 'bcast', method, sizeBytes: bytes.byteLength }, exchange),
+          resolve(state, { collective: 'bcast', method, sizeBytes: bytes.byteLength }, exchange),
           (resolution) => sendFromRoot(state, contributions, rootIndex, resolution, exchange),
         )
       }
@@ -144,7 +143,7 @@ export function bcastCall(
     bind(contributions) {
       const buffers = contributions.map((each) => each!.block?.bytes ?? bytesOf(each!.into as TypedArray))
       const call = { collective: 'bcast', method, sizeBytes: buffers[0].byteLength } as const
-      return whenThere(resolveMove(state, call), (resolution) => {
+      return whenThere(resolve(state, call), (resolution) => {
         const segments = method?.segments ?? 1
         const chosen = resolution.algorithm === null ? { algorithm: fallback, segments } : resolution
         return boundBcast(state, root, chosen, buffers)

@@ -1,12 +1,19 @@
+import type { WaitOptions } from '../../base/abort.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import type { OptionTable } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
+import { type OperationOwner, Pending } from '../../messages/mailboxes/pending-operation.js'
+import { Request } from '../../messages/p2p/request.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import { gathered } from '../matching/collective-engine.js'
-import type { CollectiveContext } from '../plan/collective-plan.js'
-import { methodOf } from '../plan/resolve.js'
+import type { CollectiveContext, CollectiveHandle } from '../plan/collective-plan.js'
+import { methodOf } from '../plan/method.js'
+import type { PlannedCall } from '../program/planned-call.js'
 import {
   blockOf,
+  copyIfAliased,
   countsOf,
   intoOf,
   type Layout,
@@ -15,11 +22,9 @@ import {
   requireRoot,
 } from '../values/deliver.js'
 import { countedBlocks, equalBlocks } from '../values/send-blocks.js'
-import { AllreduceCall } from './allreduce.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
-import { blocking, type Form, type Handle } from './form.js'
 import { gatherCall } from './gather.js'
 import {
   type BlocksOptions,
@@ -28,27 +33,121 @@ import {
   type ReductionOptions,
   type ValueOptions,
 } from './options.js'
-import { ReduceCall } from './reduce.js'
+import { AllreduceCall, ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
-import { intoFor, type ReductionName, reductionOf } from './reduction.js'
-import { ReductionCall } from './reduction-call.js'
+import { intoFor, ReductionCall, type ReductionName, reductionOf } from './reduction.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 import { repeated } from './together.js'
 
+/** A form of a collective (MPI-4.1 §6.12, §6.13): it decides what happens to a call whose arguments are valid. */
+export interface Form<R> {
+  /** Whether the call may be that of an earlier collective; false if it is retained. */
+  readonly mayReuse: boolean
+  /**
+   * Refuses options that the call does not have, checks the arguments and continues with {@link join}. Decides how an
+   * error is reported.
+   */
+  attempt(
+    comm: CollectiveHandle,
+    name: string,
+    known: OptionTable<WaitOptions>,
+    options: WaitOptions | undefined,
+    start: (seat: Seat<CollectiveContext>) => R,
+  ): R
+  /**
+   * Returns `part`, or a copy of it if the rank's result would overwrite its bytes while other ranks here still read
+   * them.
+   */
+  unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
+  join<C>(
+    seat: Seat<CollectiveContext>,
+    call: PlannedCall<C>,
+    contribution: C,
+    options: WaitOptions | undefined,
+  ): R
+}
+
+/**
+ * The blocking form: the rank joins at once and waits for its result. A method that returns a promise never throws. A
+ * form knows no type of result; `never` fits what each method declares.
+ */
+export const blocking: Form<Promise<never>> = {
+  mayReuse: true,
+  attempt(comm, name, known, options, start) {
+    try {
+      const seat = comm.seat()
+      if (options !== undefined) requireKnownOptions(name, options, known)
+      return start(seat)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  },
+  unaliased: copyIfAliased,
+  join({ state, localIndex }, call, contribution, options) {
+    return state.collectives.call(localIndex, call, contribution, options) as Promise<never>
+  },
+}
+
+/** The non-blocking form: the rank joins and continues, and may wait for the request later (MPI-4.1 §6.12). */
+export const started: Form<Request<never>> = {
+  mayReuse: true,
+  attempt(comm, name, known, options, start) {
+    const seat = comm.seat()
+    if (options !== undefined) requireKnownOptions(`i${name}`, options, known)
+    return start(seat)
+  },
+  unaliased: copyIfAliased,
+  join({ state, localIndex, rank }, call, contribution, options) {
+    const name = `i${call.signature.name}`
+    // Joining may revoke the communicator, which the request reports.
+    const owner = state.matching.mailbox(rank)
+    const outcome = state.collectives.call(localIndex, call, contribution, options, false) as Promise<never>
+    return new Request(new StartedCollective(owner, name, outcome, options?.signal !== undefined))
+  },
+}
+
+class StartedCollective<T> extends Pending<T> {
+  readonly call: string
+  readonly #hasSignal: boolean
+
+  /** @param outcome rejects with a RankweaveError, as all that the library rejects */
+  constructor(owner: OperationOwner, call: string, outcome: Promise<T>, hasSignal: boolean) {
+    super(owner)
+    this.call = call
+    this.#hasSignal = hasSignal
+    outcome.then(
+      (value) => this.fulfill(value),
+      (error) => this.reject(error as RankweaveError),
+    )
+  }
+
+  /** Whether the collective was started with a signal, which revokes the communicator. */
+  override get hasSignal(): boolean {
+    return this.#hasSignal
+  }
+
+  override cancel(): void {
+    const message = `cancel: ${this.call} is a collective, which no rank can take back alone; abort the signal that it was started with`
+    throw new RankweaveError('ERR_REQUEST', message)
+  }
+
+  protected withdraw(): void {}
+}
+
 // The methods of a communicator run these functions before a rank joins the collective, in every form. A rank with
 // invalid arguments fails here, without joining.
 
-export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
+export function barrier<R>(form: Form<R>, comm: CollectiveHandle, options?: ValueOptions): R {
   if (repeated !== undefined && form === blocking && options === undefined && repeated.takeBarrier(comm))
     return gathered as R
   return startBarrier(form, comm, options)
 }
 
-// What starts a call is apart from what repeats one, which would otherwise allocate the variables that its function
-// captures.
+// The functions that start calls are apart from those that repeat them, which would otherwise allocate the variables
+// that their closures capture.
 
-function startBarrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
+function startBarrier<R>(form: Form<R>, comm: CollectiveHandle, options?: ValueOptions): R {
   return form.attempt(comm, 'barrier', callOptions.barrier, options, (seat) => {
     const { state } = seat
     return form.join(seat, barrierOf(state, methodOf('barrier', options, state)), undefined, options)
@@ -57,7 +156,7 @@ function startBarrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R
 
 export function bcast<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   data: unknown,
   root: number,
   options?: MovementOptions,
@@ -75,7 +174,7 @@ export function bcast<R>(
 
 export function reduce<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   data: unknown,
   op: unknown,
   root: number,
@@ -95,7 +194,7 @@ export function reduce<R>(
 
 export function allreduce<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   data: unknown,
   op: unknown,
   options?: ReductionOptions,
@@ -107,7 +206,7 @@ export function allreduce<R>(
 
 function startAllreduce<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   data: unknown,
   op: unknown,
   options?: ReductionOptions,
@@ -125,7 +224,7 @@ function startAllreduce<R>(
 /** Starts a scatter or, with `counts`, a scatterv. */
 export function scatter<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   name: 'scatter' | 'scatterv',
   data: unknown,
   counts: ArrayLike<number> | null,
@@ -152,7 +251,7 @@ export function scatter<R>(
 /** Starts an alltoall or, with `sendCounts`, an alltoallv. */
 export function alltoall<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   name: 'alltoall' | 'alltoallv',
   data: unknown,
   sendCounts: ArrayLike<number> | null,
@@ -174,7 +273,7 @@ export function alltoall<R>(
 
 export function reduceScatter<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   data: unknown,
   op: unknown,
   options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
@@ -219,7 +318,7 @@ function joinAgain<R>(
 
 export function scan<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   name: 'scan' | 'exscan',
   data: unknown,
   op: unknown,
@@ -238,7 +337,7 @@ export function scan<R>(
 /** Starts one of the four gathers; `root` matters only for those with the result at one rank. */
 export function gather<R>(
   form: Form<R>,
-  comm: Handle,
+  comm: CollectiveHandle,
   name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
   data: unknown,
   root: number | null,

@@ -5,9 +5,9 @@ import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { RankFailure } from '../matching/collective-call.js'
-import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
-import { requireMethod, resolvePlanned } from '../plan/resolve.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
+import type { Method } from '../plan/method.js'
+import { planOf, requireMethod } from '../plan/resolve.js'
 import { type BoundProgram, filled, type PlannedCall } from '../program/planned-call.js'
 import type { Signature } from '../signature.js'
 import {
@@ -32,10 +32,20 @@ import {
   ranksByProcess,
   ranksPerProcess,
 } from '../values/placement.js'
-import { type BlockList, isLong, ownList } from './block-list.js'
-import { moveBlocks, moveShort, segmentLengths } from './move-blocks.js'
-import type { PlacesOf } from './move-lists.js'
-import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
+import {
+  type BlockList,
+  isLong,
+  type ListPlans,
+  moveBlocks,
+  moveLists,
+  movePieces,
+  moveShort,
+  ownList,
+  type PlacesOf,
+  planLists,
+  relayPlaces,
+  segmentLengths,
+} from './move-blocks.js'
 
 export interface GatherContribution {
   readonly block: Block
@@ -88,14 +98,15 @@ export function gatherCall(
       }
       const wanted = contributions.map(({ layout }, index) => (wants(index) ? layout.into : null))
       const gather = isLong(exchange, sizeBytes) ? gatherLong : gatherShort
-      return whenThere(resolvePlanned(state, { collective, method, sizeBytes }, exchange), (resolution) =>
-        gather(state, resolution, rootProcess, type, mine, wanted, exchange),
+      const call = { collective, method, sizeBytes, root: rootProcess ?? 0 } as const
+      return whenThere(planOf(state, call, exchange), (plan) =>
+        gather(state, plan, rootProcess, type, mine, wanted, exchange),
       )
     },
     bind(contributions) {
       const arrays = contributions.map((each) => ({ send: each.block.bytes, recv: each.layout.into! }))
-      return whenThere(resolvePlanned(state, { collective, method, sizeBytes }), (resolution) =>
-        boundAllgather(state, resolution, sizeBytes, arrays),
+      return whenThere(planOf(state, { collective, method, sizeBytes }), (plan) =>
+        boundAllgather(state, plan, sizeBytes, arrays),
       )
     },
   }
@@ -120,7 +131,7 @@ function signatureOf(
 /** Gathers short blocks: those of a process lie side by side as one block of the schedule. */
 function gatherShort(
   state: CollectiveContext,
-  chosen: Resolution,
+  plan: CollectivePlan,
   root: number | null,
   type: number,
   mine: readonly Uint8Array[],
@@ -132,12 +143,11 @@ function gatherShort(
   const ownBytes = mine.length * sizeBytes
   const isWanted = root === null || root === exchange.me
   const isOrdered = isRankOrder(processes)
-  const plan = state.plans.movePlan(chosen, root ?? 0)
   let ranks: Int32Array | undefined
   const lengths = segmentLengths((process) => {
     ranks ??= ranksPerProcess(processes)
     return ranks[process] * sizeBytes
-  }, chosen.segments)
+  }, plan.segments)
   const fill = (own: Uint8Array) => {
     for (let i = 0; i < mine.length; i++) own.set(mine[i], i * sizeBytes)
   }
@@ -167,7 +177,7 @@ function inRankOrder(state: CollectiveContext, slots: Uint8Array, sizeBytes: num
 /** Gathers long blocks, which are copied only into the result. */
 function gatherLong(
   state: CollectiveContext,
-  chosen: Resolution,
+  plan: CollectivePlan,
   root: number | null,
   type: number,
   mine: readonly Uint8Array[],
@@ -185,10 +195,8 @@ function gatherLong(
     ranks ??= ranksByProcess(state)
     return ranks[process].map((rank) => place(rank) ?? (isRelayed ? new Uint8Array(sizeBytes) : null))
   }
-  const plan = state.plans.movePlan(chosen, root ?? 0)
   movePieces(
     plan,
-    chosen.segments,
     () => mine,
     exchange,
     placesOf,
@@ -204,14 +212,13 @@ interface BoundArrays {
 /** Binds an allgather of blocks of `sizeBytes` that starts from its buffers and lands in one of them. */
 function boundAllgather(
   state: CollectiveContext,
-  chosen: Resolution,
+  plan: CollectivePlan,
   sizeBytes: number,
   arrays: readonly BoundArrays[],
 ): BoundProgram {
   const { processes, size } = state
-  const plan = state.plans.movePlan(chosen)
   const ranks = ranksPerProcess(processes)
-  const lengths = segmentLengths((process) => ranks[process] * sizeBytes, chosen.segments)
+  const lengths = segmentLengths((process) => ranks[process] * sizeBytes, plan.segments)
   const [{ send }] = arrays
   const results = arrays.map(({ recv }) => bytesOf(recv).subarray(0, sizeBytes * size))
   const [result] = results

@@ -4,21 +4,31 @@ import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/da
 import { filledBy, misfit, payloadOf } from '../../messages/datatype/payload.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
-import type { CollectiveContext } from '../plan/collective-plan.js'
-import { methodOptionNames, orderOptionNames } from '../plan/resolve.js'
-import type { PersistentRequest } from '../program/persistent-request.js'
-import { boundRequest, plannedStart } from '../program/persistent-request.js'
-import type { BoundStart, PlannedCall } from '../program/planned-call.js'
+import type { CollectiveContext, CollectiveHandle } from '../plan/collective-plan.js'
+import { methodOptionNames, orderOptionNames } from '../plan/method.js'
+import {
+  type BoundStart,
+  boundRequest,
+  type PersistentRequest,
+  type PlannedCall,
+  plannedStart,
+} from '../program/planned-call.js'
 import type { CollectiveName, Signature } from '../signature.js'
 import { copyIfAliased, layoutOf, packedDispls } from '../values/deliver.js'
-import type { Form, Handle } from './form.js'
+import type { Form } from './collectives.js'
 
 /**
  * Returns the elements that `recv` needs for what is sent.
  *
  * @throws ERR_COUNT
  */
-type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCounts, name: string) => number
+type Room = (
+  send: TypedArray,
+  recv: TypedArray,
+  comm: CollectiveHandle,
+  options: BlockCounts,
+  name: string,
+) => number
 
 interface BlockCounts {
   readonly counts?: ArrayLike<number>
@@ -96,7 +106,7 @@ interface BoundCall<O> {
  */
 export function boundCall<O extends object>(
   name: keyof typeof rules,
-  comm: Handle,
+  comm: CollectiveHandle,
   buffers: BoundBuffers,
   options: O | undefined,
 ): BoundCall<O> {
@@ -180,7 +190,7 @@ class PersistentForm implements Form<PersistentRequest> {
 
   /** The init has already checked the options. */
   attempt(
-    comm: Handle,
+    comm: CollectiveHandle,
     _name: string,
     _known: unknown,
     _options: unknown,

@@ -3,12 +3,7 @@ import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { SameElements, TypedArray } from '../../messages/datatype/elements.js'
 import type { ElementOperation, Operation } from '../../messages/datatype/operation.js'
 import type { StridedView } from '../../messages/datatype/strided-view.js'
-import {
-  type MethodOptions,
-  methodOptionNames,
-  type OrderOptions,
-  orderOptionNames,
-} from '../plan/resolve.js'
+import { type MethodOptions, methodOptionNames, type OrderOptions, orderOptionNames } from '../plan/method.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */
 export type Elements<T extends TypedArray> = T | StridedView<T>

@@ -6,14 +6,20 @@ import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { type Exchange, noBytes } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
+import type { Method } from '../plan/method.js'
 import { deliver, packedDispls } from '../values/deliver.js'
 import { byProcess, isRankOrder, sumsByProcess } from '../values/placement.js'
 import { moveBlocks, segmentLengths } from './move-blocks.js'
 import type { ReductionOptions } from './options.js'
-import type { ReduceContribution, Reduction, ReductionName } from './reduction.js'
-import { leavesOf, pairCut, ReductionRun } from './reduction.js'
-import { ReductionCall } from './reduction-call.js'
+import {
+  leavesOf,
+  pairCut,
+  type ReduceContribution,
+  type Reduction,
+  ReductionCall,
+  type ReductionName,
+  ReductionRun,
+} from './reduction.js'
 
 /** Reduces, and calls back with the blocks of the ranks here side by side. */
 type BlocksRun = (

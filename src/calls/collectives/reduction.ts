@@ -1,6 +1,6 @@
 import { overlap } from '../../base/bytes.js'
-import { packBlocks, unpackBlocks } from '../../base/packing.js'
-import { RankweaveError } from '../../errors.js'
+import { whenThere } from '../../base/turn.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,
   elementsIn,
@@ -8,10 +8,12 @@ import {
   scalarCode,
   type TypedArray,
   typeCode,
+  typeCodeOf,
 } from '../../messages/datatype/elements.js'
 import {
   isOperationName,
   type Kernel,
+  type Operation,
   type ReadyOperation,
   readyBigintOperation,
   readyNumberOperation,
@@ -22,14 +24,17 @@ import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { decodeValue } from '../../messages/datatype/value-reader.js'
 import { encodeValue } from '../../messages/datatype/value-writer.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { copyOf, type Exchange } from '../exchange/exchange.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
-import type { ProgramStore } from '../program/run-program.js'
+import type { Collective } from '../../schedule/specification.js'
+import type { Exchange } from '../exchange/exchange.js'
+import { type CollectiveCall, failAllRanks } from '../matching/collective-call.js'
+import type { CollectiveContext, CollectivePlan, Resolution, Unplanned } from '../plan/collective-plan.js'
+import { isMethod, type Method, type OrderOptions, requiredOrder } from '../plan/method.js'
+import { isUnplaced } from '../plan/participants.js'
+import { type CallToPlan, type CombiningCall, planOf, planResolved, resolve } from '../plan/resolve.js'
 import type { CollectiveName, Signature } from '../signature.js'
 import { deliverData, intoOf, packedElements } from '../values/deliver.js'
 import { ElementStore, type LengthOf } from '../values/element-store.js'
-import { type Combiner, combinerOf, foldRanks, type Leaves, NumberFold } from '../values/fold.js'
+import { type Combiner, combinerOf, foldRanks, type Leaves, NumberFold, ValueStore } from '../values/fold.js'
 import type { IntoOptions } from './options.js'
 
 /**
@@ -124,6 +129,162 @@ export function deliverResult(
   return scalar === 'number' ? data[0] : deliverData(state, type, data, into)
 }
 
+/** The most runners for settings that online tuning draws, and the most bytes of data of calls that retain them. */
+const mostDrawn = 32
+const mostDrawnBytes = 2 ** 16
+
+/**
+ * A reduction that runs a plan. Ranks share the object, and so do consecutive calls. It retains its plan, and the
+ * memory that a reduction of few elements needs.
+ *
+ * `P` is what runs the plan.
+ */
+export abstract class ReductionCall<P extends object> implements CollectiveCall<ReduceContribution, unknown> {
+  readonly signature: Signature
+  readonly unplaced: boolean
+  protected readonly state: CollectiveContext
+  protected readonly reduction: Reduction
+  protected readonly method: Method | undefined
+  readonly #call: CallToPlan & { readonly reduction: CombiningCall }
+  /** The runner of the call unless online tuning draws a setting for it. */
+  #usual: P | undefined
+  /** The runners by resolution of the call. Resolutions with the same plan share a runner. */
+  readonly #runners = new Map<object, { readonly plan: CollectivePlan | null; readonly runner: P }>()
+
+  /**
+   * @param collective what is planned
+   * @param more what ranks compare besides the reduction
+   * @param chosen the method of the plan, if it differs from the one that the ranks pass
+   */
+  constructor(
+    state: CollectiveContext,
+    collective: Collective,
+    reduction: Reduction,
+    method: Method | undefined,
+    more: { readonly root?: number; readonly extra?: number } = {},
+    chosen = method,
+  ) {
+    const { op, type, countElems } = reduction
+    const order = requiredOrder(reduction, chosen?.isAnyOrder === true)
+    this.signature = signatureOf(reduction, method === undefined ? more : { ...more, method: method.name })
+    this.state = state
+    this.reduction = reduction
+    this.method = method
+    this.#call = {
+      ...{ collective, method: chosen, root: more.root ?? 0 },
+      sizeBytes: countElems * elementSizeBytes(type),
+      reduction: { op: { kind: op.kind, name: op.name }, order },
+    }
+    const named = chosen?.algorithm
+    const isAnywhere = named === undefined ? chosen?.isAuto !== true : isUnplaced(named, order)
+    this.unplaced = collective !== 'reduce-scatter' && isAnywhere
+  }
+
+  /**
+   * Makes the plan of a call whose ranks have chosen the algorithm or the segments, if no look-up is needed.
+   *
+   * @throws ERR_ALGORITHM when it cannot serve
+   */
+  check(): this {
+    const { algorithm, segments } = this.method ?? {}
+    const isChosen = algorithm !== undefined || segments !== undefined
+    if (isChosen && this.state.isPlaced) this.#runnerFor()
+    return this
+  }
+
+  isMethod(options: OrderOptions | undefined): boolean {
+    return isMethod(this.method, options)
+  }
+
+  /** Tells whether a rank that passes these arguments makes the same call, as far as its data and operation allow. */
+  isRepeatedBy(name: ReductionName, root: number | undefined, options: OrderOptions | undefined): boolean {
+    return name === this.signature.name && root === this.signature.root && this.isMethod(options)
+  }
+
+  /**
+   * Returns the elements of a rank's data if it can join with this call; otherwise undefined, as for values and strided
+   * views.
+   */
+  elementsOf(data: unknown, op: unknown): TypedArray | undefined {
+    const { op: own, type, countElems, scalar } = this.reduction
+    const { name, combine } = Object(op) as Partial<Operation>
+    const isSame = own.kind === 'kernel' ? own.name === op : own.combine === combine && own.name === name
+    if (!isSame || type === typeCode.value) return undefined
+    if (scalar !== null) return typeof data === 'number' ? doubleOf(data) : undefined
+    const fits = typeCodeOf(data) === type && (data as TypedArray).length === countElems
+    return fits ? (data as TypedArray) : undefined
+  }
+
+  run(
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
+    const usual = this.#usual
+    if (usual === undefined || exchange.isWatched === true) return this.#planAndRun(contributions, exchange)
+    this.runBy(usual, contributions, exchange)
+    return undefined
+  }
+
+  // This is apart from `run`, which would otherwise allocate the variables that its functions capture.
+  #planAndRun(
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
+    const failed = (error: unknown): readonly unknown[] => {
+      if (isRankweaveError(error, 'ERR_ALGORITHM')) return failAllRanks(contributions.length, error)
+      throw error
+    }
+    const go = (runner: P): undefined => {
+      this.runBy(runner, contributions, exchange)
+    }
+    try {
+      const runner = this.#runnerFor(exchange)
+      return runner instanceof Promise ? runner.then(go, failed) : go(runner)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  /** Plans the call, and returns what runs the plan. */
+  #runnerFor(exchange?: Exchange): P | Promise<P> {
+    const runner = whenThere(
+      resolve(this.state, this.#call, exchange),
+      (resolution) => this.#runners.get(resolution)?.runner ?? this.#newRunner(resolution),
+    )
+    if (exchange?.isWatched === true) return runner
+    return whenThere(runner, (usual) => {
+      this.#usual = usual
+      return usual
+    })
+  }
+
+  #newRunner(resolution: Resolution | Unplanned): P | Promise<P> {
+    return whenThere(planResolved(this.state, this.#call, resolution), (plan) => {
+      const known = [...this.#runners.values()].find((each) => each.plan === plan)
+      return whenThere(known?.runner ?? this.prepare(plan), (runner) => {
+        if (this.#runners.size < mostDrawn && this.#call.sizeBytes <= mostDrawnBytes)
+          this.#runners.set(resolution, { plan, runner })
+        return runner
+      })
+    })
+  }
+
+  /** Runs the plan once and completes the collective. */
+  protected abstract runBy(runner: P, contributions: readonly ReduceContribution[], exchange: Exchange): void
+
+  /**
+   * Returns what runs a plan.
+   *
+   * @param plan null if neither the rule's algorithm nor the tree serves
+   */
+  protected abstract prepare(plan: CollectivePlan | null): P | Promise<P>
+
+  /** Returns the plan of a reduction of the same data by another collective, to rank 0. */
+  protected plan(collective: Collective, method: Method | undefined) {
+    return planOf(this.state, { ...this.#call, collective, method, root: 0 })
+  }
+}
+
 /** The most bytes of a store, with its contributions and results, that is retained for the next run. */
 const retainedBytes = 4096
 
@@ -167,6 +328,8 @@ export class ReductionRun {
   /** Combines the contributions of the ranks of each participant here. */
   folded(leaves: Leaves<unknown>): Leaves<unknown> {
     const { ownFirst } = this.plan.participants
+    // Each participant has one rank.
+    if (leaves.values.length === ownFirst.length - 1) return leaves
     const values: unknown[] = new Array(ownFirst.length - 1)
     for (let i = 0; i < values.length; i++) {
       values[i] = foldRanks(this.combiner, leaves, ownFirst[i], ownFirst[i + 1] - ownFirst[i]).value
@@ -350,81 +513,5 @@ function partLengths(countElems: number, parts: number): LengthOf {
   return (term) => {
     const part = term < 0 ? ~term : term % parts
     return pairCut(countElems, parts, part + 1) - pairCut(countElems, parts, part)
-  }
-}
-
-/**
- * The values of a reduction whose lengths only its run shows: structured clones, for one run. A frame carries the
- * lengths of its values; arrived values are decoded when they are combined.
- */
-class ValueStore implements ProgramStore {
-  readonly #program: ProcessProgram
-  readonly #combiner: Combiner<unknown>
-  readonly #values: unknown[]
-  /** The encoded values: those that arrived, and those that have been sent. */
-  readonly #bytes: (Uint8Array | undefined)[]
-  /** The number of uses of each value. A value that is used once may be overwritten. */
-  readonly #uses: Int32Array
-
-  /** @param own what each participant here contributes */
-  constructor(program: ProcessProgram, combiner: Combiner<unknown>, own: Leaves<unknown>) {
-    const { valueTerm, send, combine, fillStart } = program
-    const count = valueTerm.length
-    this.#program = program
-    this.#combiner = combiner
-    this.#values = new Array(count)
-    own.values.forEach((value, i) => {
-      this.#values[program.ownStart[i]] = value
-    })
-    this.#bytes = new Array(count)
-    this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1] - fillStart[value])
-    // An additional use protects the contributions of the ranks.
-    if (!own.owned) this.#uses.fill(2, 0, own.values.length)
-    for (const values of [send.value, combine.left, combine.right]) {
-      for (const value of values) this.#uses[value]++
-    }
-  }
-
-  pack(frame: number): Uint8Array {
-    const { valueStart, value } = this.#program.send
-    const blocks: Uint8Array[] = []
-    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) blocks.push(this.bytesOf(value[i]))
-    return packBlocks(blocks)
-  }
-
-  landing(): undefined {
-    return undefined
-  }
-
-  unpack(frame: number, bytes: Uint8Array, owned: boolean): void {
-    const blocks = unpackBlocks(owned ? bytes : copyOf(bytes))
-    const first = this.#program.receive.valueStart[frame]
-    for (let i = 0; i < blocks.length; i++) this.#bytes[first + i] = blocks[i]
-  }
-
-  combine(combination: number): void {
-    const { firstValue, left, right } = this.#program.combine
-    const [l, r] = [left[combination], right[combination]]
-    this.#values[firstValue + combination] = this.#combiner.combine(
-      this.valueOf(l),
-      this.#isOwned(l),
-      this.valueOf(r),
-      this.#isOwned(r),
-    )
-  }
-
-  /** Returns a value; an arrived one is decoded anew for every use. */
-  valueOf(value: number): unknown {
-    const bytes = this.#bytes[value]
-    return bytes === undefined ? this.#values[value] : this.#combiner.fromBytes(bytes)
-  }
-
-  bytesOf(value: number): Uint8Array {
-    this.#bytes[value] ??= this.#combiner.toData(this.#values[value]) as Uint8Array
-    return this.#bytes[value]
-  }
-
-  #isOwned(value: number): boolean {
-    return this.#bytes[value] !== undefined || this.#uses[value] === 1
   }
 }

@@ -2,7 +2,7 @@ import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
+import type { Method } from '../plan/method.js'
 import { appendPrefixes, type Before, nodeValues } from '../values/fold.js'
 import {
   deliverResult,
@@ -10,9 +10,9 @@ import {
   type ReduceContribution,
   type Reduced,
   type Reduction,
+  ReductionCall,
   ReductionRun,
 } from './reduction.js'
-import { ReductionCall } from './reduction-call.js'
 
 /**
  * A `scan`, which includes a rank's own value, or an `exscan`, which does not. Every run of consecutive ranks is one

@@ -3,14 +3,19 @@ import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import type { CommProcesses } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
-import type { Method } from '../plan/resolve.js'
+import type { Method } from '../plan/method.js'
 import { requireMethod } from '../plan/resolve.js'
 import { deliver, landingOf } from '../values/deliver.js'
 import { isRankOrder, localIndexOf, processOfRank, ranksByProcess } from '../values/placement.js'
 import { blockFor, type SendBlocks } from '../values/send-blocks.js'
-import type { BlockList, OwnBlocks } from './block-list.js'
-import type { BlockMemory } from './move-lists.js'
-import { moveLists, planLists, relayPlaces } from './move-lists.js'
+import {
+  type BlockList,
+  type BlockMemory,
+  moveLists,
+  type OwnBlocks,
+  planLists,
+  relayPlaces,
+} from './move-blocks.js'
 
 export interface ScatterContribution {
   /** The blocks to send; only the root has them. */

@@ -4,11 +4,10 @@ import { hostedBy } from '../hosted-ranks.js'
 import type { AnyCall } from '../matching/collective-call.js'
 import { gathered, type JointCall } from '../matching/collective-engine.js'
 import type { JoiningCalls } from '../matching/lane.js'
-import type { CollectiveContext } from '../plan/collective-plan.js'
-import { AllreduceCall } from './allreduce.js'
+import type { CollectiveContext, CollectiveHandle } from '../plan/collective-plan.js'
 import { barrierOf } from './barrier.js'
-import type { Handle } from './form.js'
 import { callOptions, type ReductionOptions } from './options.js'
+import { AllreduceCall } from './reduce.js'
 import type { ReduceContribution } from './reduction.js'
 
 /**
@@ -19,7 +18,7 @@ import type { ReduceContribution } from './reduction.js'
  * @param call makes the call of one rank and returns its promise
  * @throws what a call throws, and ERR_ARGUMENT, before any rank has joined
  */
-export function callTogether<H extends Handle>(
+export function callTogether<H extends CollectiveHandle>(
   comms: ArrayLike<H>,
   call: (comm: H, k: number) => unknown,
 ): Promise<unknown> {
@@ -104,12 +103,12 @@ export let repeated: RepeatedCalls | undefined
 
 /** Calls of ranks, from the first on, that repeat the last call of their communicator or a barrier. */
 export class RepeatedCalls {
-  /** How many ranks have called so. */
+  /** The number of ranks that have called so. */
   count = 0
   readonly #state: CollectiveContext
   readonly #comms: ArrayLike<unknown>
   #call: AnyCall | undefined
-  /** What the ranks pass, by local index; undefined if they pass nothing. */
+  /** The contributions of the ranks, by local index; undefined if they pass nothing. */
   #contributions: readonly unknown[] | undefined
   #numbers: PackedNumbers | undefined
   #op: unknown
@@ -120,7 +119,7 @@ export class RepeatedCalls {
   }
 
   /** Takes the barrier of the next rank. Returns false if it must call as a single rank does. */
-  takeBarrier(comm: Handle): boolean {
+  takeBarrier(comm: CollectiveHandle): boolean {
     if (comm !== this.#comms[this.count]) return false
     if (this.count === 0) this.#call = barrierOf(this.#state, undefined)
     else if (this.#call !== this.#state.plans.barrier) return false
@@ -129,7 +128,7 @@ export class RepeatedCalls {
   }
 
   /** Takes a call that has been checked, if all ranks before have the same one; see {@link takeBarrier}. */
-  take(comm: Handle, call: AnyCall, contribution: unknown): boolean {
+  take(comm: CollectiveHandle, call: AnyCall, contribution: unknown): boolean {
     const { count } = this
     if (comm !== this.#comms[count]) return false
     if (count === 0) {
@@ -145,7 +144,12 @@ export class RepeatedCalls {
    * Takes an allreduce of a number, which needs no array, or of the arrays that were checked in the call before; see
    * {@link takeBarrier}.
    */
-  takeAllreduce(comm: Handle, data: unknown, op: unknown, options: ReductionOptions | undefined): boolean {
+  takeAllreduce(
+    comm: CollectiveHandle,
+    data: unknown,
+    op: unknown,
+    options: ReductionOptions | undefined,
+  ): boolean {
     const { count } = this
     if (comm !== this.#comms[count]) return false
     if (count === 0) {

@@ -1,12 +1,12 @@
-import { copyBytes } from '../../base/bytes.js'
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../../base/maps.js'
-import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
-import { detachedError, requireIntact } from '../../messages/datatype/elements.js'
+import { isRankweaveError, type RankweaveError } from '../../errors.js'
+import { requireIntact } from '../../messages/datatype/elements.js'
 import type { CommContext, WatchedCall } from '../../messages/process/comm-context.js'
 import { type Credit, waitCharge } from '../../messages/process/credit.js'
 import {
   collectiveWord,
   collectiveWords,
+  contextKey,
   frameKind,
   headerWord,
   offsetOf,
@@ -16,10 +16,11 @@ import {
   transferWords,
   writeTotal,
 } from '../../messages/process/frames.js'
+import type { MatchingWatch } from '../../messages/process/matching-traces.js'
 import type { ProcessPort } from '../../messages/process/process-port.js'
 import { MemoryWait } from '../../messages/process/progress.js'
-import { encodeSignature, type Signature } from '../signature.js'
-import { CollectiveTrace } from './collective-trace.js'
+import { collectives } from '../../schedule/specification.js'
+import { encodeSignature, nameInWords, type Signature } from '../signature.js'
 import {
   type AwaitedReceive,
   copyOf,
@@ -30,7 +31,14 @@ import {
   type Room,
   type Take,
 } from './exchange.js'
-import { defaultPieceBytes, MessagesInPlace, OfferedMessage, Offers } from './offers.js'
+import {
+  defaultPieceBytes,
+  MessagesInPlace,
+  OfferedMessage,
+  Offers,
+  type PartialMessage,
+  PartialMessages,
+} from './offers.js'
 
 /** The most ended receives that are retained for reuse. */
 const mostSpares = 64
@@ -455,131 +463,52 @@ export function returnCharge(port: ProcessPort, src: number, header: Int32Array)
     credit.consumed(src, totalOf(header))
 }
 
-/** A message of several frames that is not complete. */
-class PartialMessage {
-  readonly totalBytes: number
-  #place: Uint8Array | undefined
-  #own: Uint8Array | undefined
-  #filledBytes = 0
-
-  constructor(totalBytes: number) {
-    this.totalBytes = totalBytes
-  }
-
-  /** Writes the frames into the memory of a receive. Called before the first frame. */
-  landIn(place: Uint8Array | null | undefined): void {
-    this.#place = place ?? undefined
-  }
-
-  get isInPlace(): boolean {
-    return this.#place !== undefined
-  }
-
-  get bytes(): Uint8Array {
-    this.#own ??= new Uint8Array(this.totalBytes)
-    return this.#own
-  }
-
-  /**
-   * Adds the next frame; returns true when no other is missing.
-   *
-   * @throws ERR_FABRIC if the message goes to a buffer that was detached meanwhile
-   * @throws ERR_PROTOCOL for a frame that does not continue the message
-   */
-  add(header: Int32Array, payload: Uint8Array): boolean {
-    const at = offsetOf(header)
-    if (at !== this.#filledBytes || totalOf(header) !== this.totalBytes) {
-      const expected = `byte ${this.#filledBytes} of ${this.totalBytes}, got ${at} of ${totalOf(header)}`
-      throw new RankweaveError(
-        'ERR_PROTOCOL',
-        `a message of a collective: expected its frame from ${expected}`,
-      )
-    }
-    const into = this.#place ?? this.bytes
-    if (into.byteLength !== this.totalBytes) throw detachedError()
-    copyBytes(into, at, payload)
-    this.#filledBytes += payload.byteLength
-    return this.#filledBytes === this.totalBytes
-  }
-}
-
 /**
- * The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those offered.
+ * Records the messages that this process receives in collectives of one communicator, as an MPI library would match
+ * them. It records them at the lowest rank here, from the lowest rank of the sender, tagged by the step of the
+ * algorithm. Calls that make communicators, plans and the like are left out.
  */
-export class PartialMessages {
-  readonly #messages = new Map<number, PartialMessage | OfferedMessage>()
+class CollectiveTrace {
+  readonly #watch: MatchingWatch
+  /** The lowest rank of every process. */
+  readonly #firstRank: Int32Array
 
-  get isEmpty(): boolean {
-    return this.#messages.size === 0
+  /** Undefined if the world does not record them, or if it is not known which ranks a process hosts. */
+  static of(state: CommContext): CollectiveTrace | undefined {
+    const traces = state.runtime.matchingTraces
+    if (traces?.hasCollectives !== true || !state.isPlaced) return undefined
+    return new CollectiveTrace(traces.watch(contextKey(state.id), state.size, state.worldRank(0)), state)
   }
 
-  /**
-   * Adds a frame of a message, which is returned once it is complete.
-   *
-   * @throws ERR_PROTOCOL for a message that does not begin at its beginning: its sender has taken no credit
-   * @param room of the receive that waits for it, if one does: it gets the frames at once in its memory
-   */
-  frame(
-    key: number,
-    header: Int32Array,
-    payload: Uint8Array,
-    room: Room | undefined,
-  ): PartialMessage | undefined {
-    let message = this.#messages.get(key)
-    if (message instanceof OfferedMessage) throw mixed()
-    if (message === undefined) {
-      const total = totalOf(header)
-      const at = offsetOf(header)
-      if (at !== 0) {
-        const text = `a message of a collective: expected its first frame, got that from byte ${at} on`
-        throw new RankweaveError('ERR_PROTOCOL', text)
-      }
-      message = new PartialMessage(total)
-      this.#messages.set(key, message)
-      message.landIn(room?.(total))
-    }
-    if (!message.add(header, payload)) return undefined
-    this.#messages.delete(key)
-    return message
+  private constructor(watch: MatchingWatch, { processes }: CommContext) {
+    const { runStart, runProcess, count } = processes
+    this.#watch = watch
+    this.#firstRank = new Int32Array(count)
+    for (let run = runProcess.length - 1; run >= 0; run--) this.#firstRank[runProcess[run]] = runStart[run]
   }
 
-  /**
-   * Adds a piece of an offered message of world process `process`, which is returned once all its pieces are offered.
-   *
-   * @throws ERR_PROTOCOL for a piece of another message
-   */
-  offer(
-    key: number,
-    process: number,
-    header: Int32Array,
-    location: Uint8Array,
-    pieceBytes: number,
-  ): OfferedMessage | undefined {
-    const begun = this.#messages.get(key)
-    if (begun instanceof PartialMessage) throw mixed()
-    const total = totalOf(header)
-    if (begun !== undefined && begun.sizeBytes !== total) {
-      const expected = `an offer in pieces: expected one of ${begun.sizeBytes} bytes`
-      throw wrongValue('ERR_PROTOCOL', expected, total)
-    }
-    const message = begun ?? new OfferedMessage(process, total, pieceBytes)
-    if (message.add(header[collectiveWord.offset], location)) {
-      this.#messages.delete(key)
-      return message
-    }
-    this.#messages.set(key, message)
-    return undefined
+  /** A receive starts. @param header of the collective's own frames, with its signature */
+  post(header: Int32Array, peer: number, step: number): void {
+    const of = recordedCall(header)
+    if (of !== undefined) this.#watch.postInCall(this.#firstRank[peer], step, of)
   }
 
-  drop(dropped: (key: number, message: PartialMessage | OfferedMessage) => void): void {
-    for (const [key, message] of this.#messages) dropped(key, message)
-    this.#messages.clear()
+  /** A message arrives, perhaps before any rank here has made the call. @param header of its first frame */
+  arrive(header: Int32Array, peer: number): void {
+    const of = recordedCall(header)
+    if (of === undefined) return
+    this.#watch.arrive(this.#firstRank[peer], header[collectiveWord.step], totalOf(header), of)
   }
 }
 
-function mixed(): RankweaveError {
-  return new RankweaveError(
-    'ERR_PROTOCOL',
-    'a message of a collective: expected it offered, or sent, not both',
-  )
+/** Reads which call a frame is part of. Numbers of calls differ between lanes. */
+function recordedCall(header: Int32Array) {
+  const lane = header[collectiveWord.lane]
+  const name: string = nameInWords(header, collectiveWord.signature) ?? ''
+  // The starts of a persistent collective have a lane of their own, and the name of its init.
+  const plain = (lane === 0 ? name : name.replace(/Init$/, '')).replace(/[vw]$/, '')
+  const kebab = plain.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const collective = collectives.find((one) => one === kebab)
+  const call = (65_537 * lane + header[collectiveWord.seq]) >>> 0
+  return collective === undefined ? undefined : { collective, call }
 }

@@ -4,27 +4,29 @@ import type { Algorithm, CombinationOrder, Shape } from '../../collective/patter
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
 import { scheduleOf } from '../../collective/patterns/schedule-of.js'
 import type { OperationOwner } from '../../messages/mailboxes/pending-operation.js'
-import type { CommContext } from '../../messages/process/comm-context.js'
+import type { CommContext, RankHandle } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/process-memory.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { memoryOptionsOf, type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
+import type { Collective } from '../../schedule/specification.js'
 import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveEngine } from '../matching/collective-engine.js'
-import { type PlannedCall, PlannedProgram } from '../program/planned-call.js'
-import type { ProgramRun, ProgramStore } from '../program/run-program.js'
-import type { CallFacts } from './default-rule.js'
+import type { PlannedCall } from '../program/planned-call.js'
+import { PlannedProgram, type ProgramRun, type ProgramStore } from '../program/run-program.js'
+import { type CallFacts, reasonOf } from './default-rule.js'
 import { MachineChoices } from './machine-choices.js'
 import type { OnlineCalls } from './online-calls.js'
 import {
   gridOfParticipants,
+  type ParticipantKind,
   type Participants,
   participantsFor,
   participantsOf,
   pathParticipants,
   type WholeKind,
 } from './participants.js'
-import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
+import { leftToRule, TunedCalls, type TunedLeaf } from './tuned-calls.js'
 
 /** The algorithm of a call, and the number of segments into which it cuts every unit of data. */
 export interface Resolution {
@@ -66,13 +68,12 @@ export class CollectivePlan extends PlannedProgram {
   readonly scratch: Scratch
   /** The bytes of the arrays that it retains from the start. */
   readonly sizeBytes: number
-  calls = 0
   /** The reason it was chosen the last time; undefined for a choice that came with the root's message. */
   choice: PlanChoice | undefined
   /** The time of its last use, as a count of uses of all plans of its communicator. */
   lastUse = 0
   readonly #memory: (ValueMemory | undefined)[] = []
-  /** The same program for a second run in one call, whose messages are distinguished from those of the first. */
+  /** A copy of the program for a second run in one call, with other steps than the first. */
   #pieces: PlannedProgram | undefined
 
   constructor(algorithm: Algorithm, shape: Shape, participants: Participants, state: CommContext) {
@@ -89,10 +90,13 @@ export class CollectivePlan extends PlannedProgram {
     if (kind === 'path') this.participants = { kind, own, ownFirst, process: own, firstRank: null }
   }
 
+  get segments(): number {
+    return this.shape.segments ?? 1
+  }
+
   /** The number of parts into which a unit of data is cut. */
   get parts(): number {
-    const { segments = 1 } = this.shape
-    return this.algorithm.parts?.(this.shape) ?? segments
+    return this.algorithm.parts?.(this.shape) ?? this.segments
   }
 
   isOf(root: number, segments: number): boolean {
@@ -104,12 +108,6 @@ export class CollectivePlan extends PlannedProgram {
     const options = { ...memoryOptionsOf(this.algorithm.collective, this.parts), isInPlace }
     this.#memory[Number(isInPlace)] ??= valueMemory(this.program, options)
     return this.#memory[Number(isInPlace)]!
-  }
-
-  /** Counts a call, and begins its run. */
-  override begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
-    this.calls++
-    return super.begin(exchange, store, done)
   }
 
   /** Begins a second run in one call. */
@@ -195,10 +193,8 @@ export class CollectivePlans {
    *
    * @param root process index
    */
-  movePlan({ algorithm, segments, choice }: Resolution, root = 0): CollectivePlan {
-    const plan = this.#plan(algorithm, this.participants('processes')!, root, segments)
-    if (choice !== undefined) plan.choice = choice
-    return plan
+  movePlan(chosen: Resolution, root = 0): CollectivePlan {
+    return this.#plan(chosen, this.participants('processes')!, root)
   }
 
   /**
@@ -209,50 +205,41 @@ export class CollectivePlans {
    * @param root rank
    */
   reductionPlan(
-    { algorithm, segments, choice }: Resolution,
+    chosen: Resolution,
     order: CombinationOrder,
     root: number,
   ): CollectivePlan | Promise<CollectivePlan> {
-    const noted = (plan: CollectivePlan): CollectivePlan => {
-      plan.choice = choice
-      return plan
-    }
-    const kind = participantsFor(algorithm, order)
+    const kind = participantsFor(chosen.algorithm, order)
     if (kind === 'path') {
-      return whenThere(this.#pathPlan(algorithm, root, segments), noted)
+      const key = keyOf(chosen, kind, root)
+      const known = this.#plans.get(key)
+      if (known !== undefined) return this.#used(known, chosen)
+      return whenThere(pathParticipants(this.#state, root), (participants) => {
+        const rootIndex = rangeAt(participants.firstRank!, root)
+        return this.#used(this.#plans.get(key) ?? this.#make(key, chosen, participants, rootIndex), chosen)
+      })
     }
     const participants = this.participants(kind)!
     const at = kind === 'processes' ? this.#state.processOfRank(root) : rangeAt(participants.firstRank!, root)
-    return whenThere(at, (index) => noted(this.#plan(algorithm, participants, index, segments)))
+    return whenThere(at, (index) => this.#plan(chosen, participants, index))
   }
 
   /** @param root participant */
-  #plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
-    const last = this.#lastOf.get(algorithm.id)
-    if (last?.participants === participants && last.isOf(root, segments)) {
-      last.lastUse = ++this.#uses
-      return last
+  #plan(chosen: Resolution, participants: Participants, root: number): CollectivePlan {
+    const { id } = chosen.algorithm
+    let plan = this.#lastOf.get(id)
+    if (plan?.participants !== participants || !plan.isOf(root, chosen.segments)) {
+      const key = keyOf(chosen, participants.kind, root)
+      plan = this.#plans.get(key) ?? this.#make(key, chosen, participants, root)
+      this.#lastOf.set(id, plan)
     }
-    const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
-    const plan = this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
-    this.#lastOf.set(algorithm.id, plan)
-    return plan
+    return this.#used(plan, chosen)
   }
 
-  /**
-   * Returns the plan of an algorithm along the tree over ranks; a promise if addresses have to be looked up for it.
-   *
-   * @param root rank
-   */
-  #pathPlan(algorithm: Algorithm, root: number, segments: number): CollectivePlan | Promise<CollectivePlan> {
-    const key = `${algorithm.id} path ${root} ${segments}`
-    const found = this.#used(key)
-    if (found !== undefined) return found
-    const make = (participants: Participants): CollectivePlan => {
-      const rootIndex = rangeAt(participants.firstRank!, root)
-      return this.#used(key) ?? this.#make(key, algorithm, participants, rootIndex, segments)
-    }
-    return whenThere(pathParticipants(this.#state, root), make)
+  #used(plan: CollectivePlan, { choice }: Resolution): CollectivePlan {
+    plan.lastUse = ++this.#uses
+    if (choice !== undefined) plan.choice = choice
+    return plan
   }
 
   /** Returns the shape for which an algorithm is planned, with its grid if it follows one. */
@@ -273,22 +260,14 @@ export class CollectivePlans {
     return this.#grids.get(kind)
   }
 
-  #used(key: string): CollectivePlan | undefined {
-    const plan = this.#plans.get(key)
-    if (plan !== undefined) plan.lastUse = ++this.#uses
-    return plan
-  }
-
   #make(
     key: string,
-    algorithm: Algorithm,
+    { algorithm, segments }: Resolution,
     participants: Participants,
     root: number,
-    segments: number,
   ): CollectivePlan {
     const shape = this.shapeOf(algorithm, participants, root, segments)
     const plan = new CollectivePlan(algorithm, shape, participants, this.#state)
-    plan.lastUse = ++this.#uses
     this.#planBytes += plan.sizeBytes
     while (this.#plans.size > 0 && (this.#plans.size >= mostPlans || this.#planBytes > mostPlanBytes)) {
       this.#forgetOldest()
@@ -311,6 +290,11 @@ export class CollectivePlans {
     const { id } = plan.algorithm
     if (this.#lastOf.get(id) === plan) this.#lastOf.delete(id)
   }
+}
+
+/** Returns the name of a plan among those of its communicator. */
+function keyOf({ algorithm, segments }: Resolution, kind: ParticipantKind, root: number): string {
+  return `${algorithm.id} ${kind} ${root} ${segments}`
 }
 
 function bytesOfArrays(record: object): number {
@@ -339,4 +323,63 @@ export interface CollectiveContext extends CommContext {
   readonly online: OnlineCalls | undefined
   /** The mailboxes of ranks, which wait for the request of a collective that they have started. */
   readonly matching: { mailbox(rank: number): OperationOwner }
+}
+
+export type CollectiveHandle = RankHandle<CollectiveContext>
+
+/** An algorithm that has carried out calls of a collective on a communicator, in this process. */
+export interface AlgorithmUse {
+  readonly collective: Collective
+  /** Its id, as `schedule --list` has it; null for messages that the collective writes without a plan. */
+  readonly algorithm: string | null
+  /** The number of segments into which it cuts every unit of data. */
+  readonly segments: number
+  /** The number of its participants: processes, or pieces of ranks in the order of a reduction. */
+  readonly participants: number
+  /** The number of calls since its plan was made, except those of persistent operations. */
+  readonly calls: number
+  /** The reason the last of these calls used it. */
+  readonly why: string
+}
+
+/**
+ * Returns the algorithms that have run, most calls first, from the plans that are retained, at most 32 per
+ * communicator. Plans for several roots count together.
+ */
+export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
+  const uses = new Map<string, AlgorithmUse>()
+  for (const { algorithm, shape, calls, choice, participants } of plans.retained) {
+    if (calls === 0) continue
+    const { collective, id } = algorithm
+    const { segments = 1 } = shape
+    const key = `${collective} ${id} ${segments} ${participants.process.length}`
+    const found = uses.get(key)
+    uses.set(key, {
+      ...{ collective, algorithm: id, segments, participants: participants.process.length },
+      calls: calls + (found?.calls ?? 0),
+      why: whyOf(choice),
+    })
+  }
+  if (plans.inlineBcasts > 0) {
+    uses.set('bcast', {
+      ...{ collective: 'bcast', algorithm: null, segments: 1, participants: 0, calls: plans.inlineBcasts },
+      why: `short data travel with the head of the call${plans.inlineChoice === undefined ? '' : unservedText(plans.inlineChoice)}`,
+    })
+  }
+  return [...uses.values()].sort((a, b) => b.calls - a.calls)
+}
+
+function whyOf(choice: PlanChoice | undefined): string {
+  if (choice === undefined) return 'chosen by the root'
+  if (choice.by === 'call') return 'named by the call'
+  if (choice.by === 'machine') return `the machine of the world: ${choice.chosenFor}`
+  if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
+  const instead = choice.instead === undefined ? '' : `; ${choice.instead}`
+  return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`
+}
+
+/** Returns why the rule decided although the tuning file has a leaf. */
+function unservedText({ leaf, refusal }: PlanChoice): string {
+  if (refusal === leftToRule) return `; the tuning file leaves it to the rule: ${leaf!.conditions()}`
+  return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`
 }

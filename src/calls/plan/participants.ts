@@ -79,10 +79,10 @@ export function participantsOf(state: CommContext, kind: WholeKind): Participant
     processOf: (rank: number) => state.processOfRank(rank) as number,
     endOfRun: (rank: number) => processes.endOfRun(rank),
   }
-  const tree = pieceTree(size, locations, mostParticipants)
-  if (tree === undefined) return null
-  const process = Int32Array.from(tree.pieces, (piece) => piece.process)
-  const firstRank = Int32Array.from([...tree.pieces.map((piece) => piece.first), size])
+  const pieces = treePieces(size, locations, mostParticipants)
+  if (pieces === undefined) return null
+  const process = Int32Array.from(pieces, (piece) => piece.process)
+  const firstRank = Int32Array.from([...pieces.map((piece) => piece.first), size])
   return placed(state, kind, process, firstRank)
 }
 
@@ -125,45 +125,28 @@ interface RankLocations {
 /** A maximal part of the reduction tree whose ranks are consecutive on one process. */
 interface TreePiece {
   readonly first: number
-  readonly ranks: number
   readonly process: number
 }
 
-/** The whole tree above the pieces, for a process that combines it all. */
-interface PieceTree {
-  readonly pieces: readonly TreePiece[]
-  /**
-   * The number of times that the two topmost values of a stack are combined after each piece: `merges[i]` times once
-   * piece i is on it.
-   */
-  readonly merges: readonly number[]
-}
-
-/** Returns the tree in O(pieces * lg ranks) time; undefined when there are more than `most` pieces. */
-function pieceTree(
+/** Returns the pieces of the tree in O(pieces * lg ranks) time; undefined when there are more than `most`. */
+function treePieces(
   ranks: number,
   { processOf, endOfRun }: RankLocations,
   most: number,
-): PieceTree | undefined {
+): readonly TreePiece[] | undefined {
   const pieces: TreePiece[] = []
-  const merges: number[] = []
   const visit = (first: number, size: number): boolean => {
     const end = Math.min(first + size, ranks)
     if (endOfRun(first) >= end) {
-      pieces.push({ first, ranks: end - first, process: processOf(first) })
-      merges.push(0)
+      pieces.push({ first, process: processOf(first) })
       return pieces.length <= most
     }
     const middle = first + size / 2
-    if (!visit(first, size / 2)) return false
-    if (middle >= end) return true
-    if (!visit(middle, size / 2)) return false
-    merges[merges.length - 1]++
-    return true
+    return visit(first, size / 2) && (middle >= end || visit(middle, size / 2))
   }
   let size = 1
   while (size < ranks) size *= 2
-  return visit(0, size) ? { pieces, merges } : undefined
+  return visit(0, size) ? pieces : undefined
 }
 
 /**

@@ -1,171 +1,28 @@
-import { integerOption, type OptionTable, textOption, wordOption } from '../../base/option.js'
-import { requireOption } from '../../base/option-table.js'
+import { getOrAdd } from '../../base/maps.js'
 import { whenThere } from '../../base/turn.js'
-import { parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
+import { segmentsOf } from '../../collective/algorithm-text.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
-import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { RankweaveError, wrongValue } from '../../errors.js'
-import { typeCode } from '../../messages/datatype/elements.js'
+import { RankweaveError } from '../../errors.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
-import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
 import { leftToDefault } from '../../tuning/online/grid-selection.js'
 import type { Exchange } from '../exchange/exchange.js'
-import { methodName } from '../signature.js'
-import type { CollectiveContext, PlanChoice, Resolution, Unplanned } from './collective-plan.js'
+import type {
+  CollectiveContext,
+  CollectivePlan,
+  PlanChoice,
+  Resolution,
+  Unplanned,
+} from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { MachineChoice } from './machine-choices.js'
-import {
-  isUnplaced,
-  participantsFor,
-  placesRefusal,
-  requireChoices,
-  serves,
-  type WholeKind,
-} from './participants.js'
+import { isSameMethod, type Method } from './method.js'
+import { isUnplaced, participantsFor, placesRefusal, serves, type WholeKind } from './participants.js'
 import { leftToRule, type TunedLeaf, tunedSegments } from './tuned-calls.js'
 
-/** The options that determine how a collective moves its data. All ranks pass the same. */
-export interface MethodOptions {
-  /**
-   * The algorithm as a line of text: its id, then its parameters and how it cuts the data, `bcast-chain`,
-   * `bcast-chain:fanout=4,segment=64KiB`. `segment` limits the bytes that travel at a time of what MPI's count
-   * describes, with at most 4,096 segments. It is for calls where all ranks, or the root of a bcast, know the lengths.
-   * `auto` selects the algorithm, parameters and segments that take the least time on the machine of the world, as the
-   * simulator predicts it. Every process chooses for itself, once for each class of lengths. Default: chosen by size
-   * and number of processes.
-   */
-  readonly algorithm?: string
-  /**
-   * The number of segments into which an algorithm cuts every unit of data, to send them one after the other, unless
-   * its text gives it. Default: by size.
-   */
-  readonly segments?: number
-}
-
-/** The options that determine how a reduction combines. All ranks pass the same. */
-export interface OrderOptions extends MethodOptions {
-  /**
-   * The order of combination. `tree`: floating-point numbers are combined in the one order that every layout has, so
-   * the result has the same bits everywhere. `any`: in the algorithm's order; the bits may depend on layout and
-   * algorithm, and an operation that commutes is applied in any order. Default `tree`.
-   */
-  readonly order?: 'tree' | 'any'
-}
-
-/** The names of {@link MethodOptions} and {@link OrderOptions}. */
-export const methodOptionNames = {
-  algorithm: textOption(),
-  segments: integerOption({ least: 1, most: shapeLimits.segments }),
-} satisfies OptionTable<MethodOptions>
-export const orderOptionNames = {
-  ...methodOptionNames,
-  order: wordOption(['tree', 'any'], { default: 'tree' }),
-} satisfies OptionTable<OrderOptions>
-
-/** The text that lets the machine of a world choose the algorithm. */
-const autoAlgorithm = 'auto'
-
-/** The facts on which the ranks of a call agree besides its data; undefined fields are left to the rule. */
-export interface Method {
-  readonly algorithm: Algorithm | undefined
-  /** Whether the machine of the world chooses; then no algorithm is named. */
-  readonly isAuto?: true
-  readonly segments: number | undefined
-  /** The bytes of a segment; not given with `segments`. */
-  readonly segmentBytes: number | undefined
-  readonly isAnyOrder: boolean
-  /** The name of the method; equal methods have equal names. */
-  readonly name: string
-  /** The options as they were passed. */
-  readonly given: { readonly algorithm: string | undefined; readonly segments: number | undefined }
-}
-
-/**
- * Returns the method that a rank passes; undefined when it leaves all to the rule.
- *
- * @param context the communicator of the call; without it no machine chooses anything
- * @throws ERR_ARGUMENT for options that are malformed, a text that names no algorithm of the collective or has settings
- *   that this one does not take, and segments that both the text and the options give
- * @throws ERR_MACHINE, ERR_ALGORITHM for `auto` where {@link requireChoices} does
- */
-export function methodOf(
-  collective: Collective,
-  options: OrderOptions | undefined,
-  context?: CommContext,
-): Method | undefined {
-  if (options === undefined) return undefined
-  const { algorithm: text, segments: given, order } = options
-  if (text === undefined && given === undefined && order === undefined) return undefined
-  requireOption(collective, 'order', orderOptionNames.order, order)
-  requireOption(collective, 'segments', orderOptionNames.segments, given)
-  const isAnyOrder = order === 'any'
-  if (text === autoAlgorithm && context !== undefined) {
-    if (given !== undefined)
-      throw wrongValue('ERR_ARGUMENT', `${collective}: expected no segments with algorithm auto`, given)
-    requireChoices(collective, context)
-    const name = methodName({ id: autoAlgorithm, isAnyOrder })
-    const choice = {
-      algorithm: undefined,
-      segments: undefined,
-      segmentBytes: undefined,
-      isAuto: true,
-    } as const
-    return { ...choice, isAnyOrder, name, given: { algorithm: text, segments: undefined } }
-  }
-  const setting = text === undefined ? undefined : parseAlgorithm(text, collective)
-  const { algorithm, segments = given, segmentBytes } = setting ?? {}
-  if (given !== undefined && (setting?.segments ?? segmentBytes) !== undefined) {
-    const expected = `${collective}: expected segments in option algorithm or in option segments, not in both`
-    throw wrongValue('ERR_ARGUMENT', expected, text)
-  }
-  const name = methodName({ id: algorithm?.id, segments, segmentBytes, isAnyOrder })
-  // `order: 'tree'` alone is the default.
-  if (name === '') return undefined
-  return { algorithm, segments, segmentBytes, isAnyOrder, name, given: { algorithm: text, segments: given } }
-}
-
-/** Tells whether options that are well-formed give this method. */
-export function isMethod(method: Method | undefined, options: OrderOptions | undefined): boolean {
-  if (method === undefined && options === undefined) return true
-  return (
-    options?.algorithm === method?.given.algorithm &&
-    options?.segments === method?.given.segments &&
-    (options?.order ?? 'tree') === (method?.isAnyOrder === true ? 'any' : 'tree')
-  )
-}
-
-/** The operation of a reduction and its data; `type` is the wire code of the elements. */
-interface Operands {
-  readonly op: ReadyOperation
-  readonly type: number
-  readonly scalar: 'number' | 'bigint' | null
-}
-
-/** The operations on floating-point numbers whose result has the same bits however they are combined. */
-const exactOnFloats: ReadonlySet<string> = new Set(['min', 'max', 'land', 'lor', 'lxor'])
-
-/**
- * Returns the order in which a reduction must be combined.
- *
- * | operation | order: 'tree' | order: 'any' |
- * |---|---|---|
- * | built-in, on integers and bigints; min, max and logical ones on all numbers | any | any |
- * | built-in, on floating-point numbers | tree | any |
- * | user-defined, on integers | ranks; any if it commutes | the same |
- * | user-defined, on other data | tree | ranks; any if it commutes |
- */
-export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolean): CombinationOrder {
-  const isFloat = type === typeCode.Float64Array || type === typeCode.Float32Array
-  if (op.kind === 'kernel') return !isFloat || isAnyOrder || exactOnFloats.has(op.name) ? 'any' : 'tree'
-  const isExact = scalar === 'bigint' || (!isFloat && type !== typeCode.value)
-  if (!isAnyOrder && !isExact) return 'tree'
-  return op.commutative ? 'any' : 'ranks'
-}
-
 /** A call whose algorithm is wanted, as far as all processes that resolve it know it. */
-export interface CallToResolve {
+export interface CallToPlan {
   readonly collective: Collective
   /** The method that the ranks pass; undefined if they leave all to the table. */
   readonly method: Method | undefined
@@ -176,8 +33,78 @@ export interface CallToResolve {
    * and infinite for the long blocks that follow.
    */
   readonly isUnsized?: true
-  /** The operation of a reduction and the order in which it must be combined. */
-  readonly reduction?: { readonly op: ReadyOperation; readonly order: CombinationOrder }
+  /** The operation of a reduction, and the order in which it must combine. */
+  readonly reduction?: CombiningCall
+  /** The root: a rank of a reduction, the process index of another collective. Default 0. */
+  readonly root?: number
+}
+
+/** The facts of a reduction on which its algorithm depends. They retain no function of a user. */
+export interface CombiningCall {
+  readonly op: Pick<ReadyOperation, 'kind' | 'name'>
+  readonly order: CombinationOrder
+}
+
+/**
+ * Returns the plan of a call: of the algorithm to which the table of {@link sources} resolves it. It is a promise if
+ * the machine has to choose first, or addresses have to be looked up. A reduction is null if no algorithm serves it.
+ *
+ * @param exchange of the call, if online tuning may draw its setting
+ * @throws ERR_ALGORITHM as {@link resolve}
+ */
+export function planOf(
+  state: CollectiveContext,
+  call: CallToPlan & { readonly reduction: CombiningCall },
+  exchange?: Exchange,
+): CollectivePlan | null | Promise<CollectivePlan | null>
+export function planOf(
+  state: CollectiveContext,
+  call: CallToPlan,
+  exchange?: Exchange,
+): CollectivePlan | Promise<CollectivePlan>
+export function planOf(
+  state: CollectiveContext,
+  call: CallToPlan,
+  exchange?: Exchange,
+): CollectivePlan | null | Promise<CollectivePlan | null> {
+  return whenThere(resolve(state, call, exchange), (resolution) => planResolved(state, call, resolution))
+}
+
+/** Returns the plan of a call with what {@link resolve} has found for it. */
+export function planResolved(
+  { plans }: CollectiveContext,
+  { root = 0, reduction }: CallToPlan,
+  resolution: Resolution | Unplanned,
+): CollectivePlan | null | Promise<CollectivePlan | null> {
+  if (resolution.algorithm === null) return null
+  if (reduction === undefined) return plans.movePlan(resolution, root)
+  return plans.reductionPlan(resolution, reduction.order, root)
+}
+
+/**
+ * Finds the algorithm that carries out a call; without an algorithm, the collective sends its messages itself. The
+ * answer is a promise only if the machine of the world has to choose. A communicator retains the last answer for each
+ * collective and drawn setting, and an equal call gets the same object.
+ *
+ * @throws ERR_ALGORITHM if the algorithm that the ranks or the machine have chosen cannot serve, or none can with the
+ *   segments that the ranks pass
+ */
+export function resolve(
+  state: CollectiveContext,
+  call: CallToPlan,
+  exchange?: Exchange,
+): Resolution | Unplanned | Promise<Resolution | Unplanned> {
+  const drawn = exchange?.isWatched === true ? drawnFor(state, call, exchange) : leftToDefault
+  const last = lastOf(state, call.collective)
+  let known = last[drawn]
+  if (known === undefined || !isSameCall(known.call, call)) {
+    const resolution = firstOf(sources, pendingCall(state, call, drawn))
+    if (resolution instanceof Promise) return resolution
+    known = { call, resolution }
+    last[drawn] = known
+  }
+  if (drawn !== leftToDefault && isRefusal(known.resolution)) state.online!.refused(exchange!)
+  return known.resolution
 }
 
 /**
@@ -210,7 +137,7 @@ interface UsableSetting {
   segmentsFor(participants: number): number
 }
 
-interface PendingCall extends CallToResolve {
+interface PendingCall extends CallToPlan {
   readonly state: CollectiveContext
   readonly facts: CallFacts
   /** The bytes of what MPI's count describes, by which methods and tuning files cut and decide. */
@@ -220,135 +147,64 @@ interface PendingCall extends CallToResolve {
   readonly drawn: number
 }
 
-/**
- * Finds the algorithm that carries out a call; without an algorithm, the collective sends its messages itself. The
- * answer is a promise only if the machine of the world has to choose. A communicator retains the last answer for each
- * collective and drawn setting.
- *
- * @param drawn the number of the setting that online tuning has drawn for the call
- * @throws ERR_ALGORITHM if the algorithm that the ranks or the machine have chosen cannot serve, or none can with the
- *   segments that the ranks pass
- */
-export function resolve(
-  state: CollectiveContext,
-  call: CallToResolve,
-  drawn = leftToDefault,
-): Resolution | Unplanned | Promise<Resolution | Unplanned> {
-  const last = lastOf(state, call.collective)
-  const known = last[drawn]
-  if (known !== undefined && isOf(known, call)) return known.resolution
-  const facts = factsOf(state, call)
+function pendingCall(state: CollectiveContext, call: CallToPlan, drawn: number): PendingCall {
   const { collective, sizeBytes, reduction } = call
   const unitBytes = collective === 'reduce-scatter' ? Math.ceil(sizeBytes / state.size) : sizeBytes
-  const resolution = resolveFrom(0, {
-    ...call,
-    ...{ state, facts, unitBytes, drawn, order: reduction?.order ?? 'any' },
-  })
-  if (!(resolution instanceof Promise)) last[drawn] = resolvedCall(call, resolution)
-  return resolution
+  return { ...call, state, facts: factsOf(state, call), unitBytes, drawn, order: reduction?.order ?? 'any' }
 }
 
-/** Resolves a call that moves data while it runs: like {@link resolve}, with the setting that is drawn for it. */
-export function resolveMove(
-  state: CollectiveContext,
-  call: CallToResolve,
-  exchange?: Exchange,
-): Resolution | Unplanned | Promise<Resolution | Unplanned> {
-  const { collective, method, sizeBytes } = call
-  if (exchange?.isWatched !== true || method?.algorithm !== undefined || method?.isAuto === true)
-    return resolve(state, call)
-  const online = state.online!
-  const drawn = online.draw(exchange, collective, sizeBytes)
-  const resolution = resolve(state, call, drawn)
-  if (isRefusal(resolution)) online.refused(exchange)
-  return resolution
-}
-
-/** Resolves like {@link resolveMove}, for a collective for which the rule always has an algorithm. */
-export function resolvePlanned(
-  state: CollectiveContext,
-  call: CallToResolve,
-  exchange?: Exchange,
-): Resolution | Promise<Resolution> {
-  return resolveMove(state, call, exchange) as Resolution | Promise<Resolution>
+/** Draws the setting of a call that online tuning watches, unless its ranks have chosen the algorithm. */
+function drawnFor(state: CollectiveContext, call: CallToPlan, exchange: Exchange): number {
+  const { collective, method, sizeBytes, reduction } = call
+  if (method?.algorithm !== undefined || method?.isAuto === true) return leftToDefault
+  return state.online!.draw(exchange, collective, sizeBytes, reduction?.order)
 }
 
 /** Tells whether the setting that was drawn for a call cannot serve it, so that the rule has decided. */
-export function isRefusal(resolution: object): boolean {
-  const { choice } = resolution as Partial<Resolution>
+function isRefusal({ choice }: Resolution | Unplanned): boolean {
   return choice?.refusal !== undefined && choice.refusal !== leftToRule
 }
 
-/** A resolution, with the facts by which another call is resolved alike. It retains no operation of a user. */
-interface ResolvedCall extends Omit<CallToResolve, 'collective' | 'reduction'> {
-  readonly order: CombinationOrder | undefined
-  readonly op: Pick<ReadyOperation, 'kind' | 'name'> | undefined
+interface ResolvedCall {
+  readonly call: CallToPlan
   readonly resolution: Resolution | Unplanned
-}
-
-function resolvedCall(
-  { method, sizeBytes, isUnsized, reduction }: CallToResolve,
-  resolution: Resolution | Unplanned,
-): ResolvedCall {
-  return {
-    ...{ method, sizeBytes, resolution, order: reduction?.order },
-    ...(isUnsized === undefined ? {} : { isUnsized }),
-    op: reduction && { kind: reduction.op.kind, name: reduction.op.name },
-  }
 }
 
 /** The last resolutions of each communicator: by collective, and by number for each setting of online tuning. */
 const lastResolved = new WeakMap<CollectiveContext, Map<Collective, (ResolvedCall | undefined)[]>>()
 
 function lastOf(state: CollectiveContext, collective: Collective): (ResolvedCall | undefined)[] {
-  let ofState = lastResolved.get(state)
-  if (ofState === undefined) {
-    ofState = new Map()
-    lastResolved.set(state, ofState)
-  }
-  let last = ofState.get(collective)
-  if (last === undefined) {
-    last = []
-    ofState.set(collective, last)
-  }
-  return last
-}
-
-function isOf(known: ResolvedCall, { method, sizeBytes, isUnsized, reduction }: CallToResolve): boolean {
   return (
-    known.sizeBytes === sizeBytes &&
-    known.isUnsized === isUnsized &&
-    isSameMethod(known.method, method) &&
-    known.order === reduction?.order &&
-    known.op?.kind === reduction?.op.kind &&
-    known.op?.name === reduction?.op.name
+    lastResolved.get(state)?.get(collective) ??
+    getOrAdd(
+      getOrAdd(lastResolved, state, () => new Map()),
+      collective,
+      () => [],
+    )
   )
 }
 
-function isSameMethod(a: Method | undefined, b: Method | undefined): boolean {
+function isSameCall(a: CallToPlan, b: CallToPlan): boolean {
   return (
     a === b ||
-    (a?.algorithm === b?.algorithm &&
-      a?.segments === b?.segments &&
-      a?.segmentBytes === b?.segmentBytes &&
-      a?.isAuto === b?.isAuto)
+    (a.sizeBytes === b.sizeBytes &&
+      a.isUnsized === b.isUnsized &&
+      isSameMethod(a.method, b.method) &&
+      a.reduction?.order === b.reduction?.order &&
+      a.reduction?.op.kind === b.reduction?.op.kind &&
+      a.reduction?.op.name === b.reduction?.op.name)
   )
 }
 
-function resolveFrom(
-  first: number,
+/** Resolves a call by the first of some sources that has a setting for it. */
+function firstOf(
+  [source, ...others]: readonly Source[],
   call: PendingCall,
 ): Resolution | Unplanned | Promise<Resolution | Unplanned> {
-  for (let i = first; i < sources.length; i++) {
-    const { settingOf, isBinding } = sources[i]
-    const setting = settingOf(call)
-    if (setting instanceof Promise)
-      return setting.then((found) =>
-        found === undefined ? resolveFrom(i + 1, call) : taken(call, found, isBinding),
-      )
-    if (setting !== undefined) return taken(call, setting, isBinding)
-  }
-  return byRule(call, {})
+  if (source === undefined) return byRule(call, {})
+  return whenThere(source.settingOf(call), (setting) =>
+    setting === undefined ? firstOf(others, call) : taken(call, setting, source.isBinding),
+  )
 }
 
 function taken(call: PendingCall, setting: Setting, isBinding: boolean): Resolution | Unplanned {
@@ -407,7 +263,7 @@ function inTuningFile(call: PendingCall): Setting | undefined {
   return leaf && settingIn(call, leaf)
 }
 
-function operationName(op: ReadyOperation): string {
+function operationName(op: CombiningCall['op']): string {
   return op.kind === 'function' ? 'user-defined' : op.name
 }
 
@@ -540,7 +396,7 @@ function unserved(id: string, reason: string): RankweaveError {
 
 function factsOf(
   { processes, runtime, plans }: CollectiveContext,
-  { collective, sizeBytes }: CallToResolve,
+  { collective, sizeBytes }: CallToPlan,
 ): CallFacts {
   return {
     collective,

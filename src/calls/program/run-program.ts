@@ -60,14 +60,53 @@ export const emptyStore: ProgramStore = {
   combine() {},
 }
 
-/** Runs a process's program once. See {@link ProgramRun.start}. */
-export function runProgram(
-  program: ProcessProgram,
-  exchange: Exchange,
-  store: ProgramStore,
-  done: () => void,
-): void {
-  new ProgramRun(program).start(exchange, store, done)
+/** The program of a schedule for this process, and what a run of it leaves to the next one. */
+export class PlannedProgram {
+  readonly program: ProcessProgram
+  /** The number of runs that were begun. */
+  calls = 0
+  readonly #firstStep: number
+  /** A run that is not active. */
+  #spare: ProgramRun | undefined
+  #memory: object | undefined
+
+  /** @param firstStep the first step of its messages */
+  constructor(program: ProcessProgram, firstStep = 0) {
+    this.program = program
+    this.#firstStep = firstStep
+  }
+
+  /** Runs the program once; runs may overlap. */
+  run(exchange: Exchange, store: ProgramStore, done: () => void): undefined {
+    this.begin(exchange, store, done).post()
+  }
+
+  /** Begins a run, which receives nothing until it is posted. */
+  begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+    this.calls++
+    const run = this.#spare ?? new ProgramRun(this.program, this.#firstStep)
+    this.#spare = undefined
+    run.begin(exchange, store, () => {
+      this.#spare = run
+      done()
+    })
+    return run
+  }
+
+  /** Notes a completed run, before its values are delivered. */
+  noteRun(): void {}
+
+  /** Returns the memory that the last run has left, once. */
+  takeMemory(): object | undefined {
+    const memory = this.#memory
+    this.#memory = undefined
+    return memory
+  }
+
+  /** Retains the memory of a completed run for the next one, unless frames in it have yet to be sent. */
+  retain(memory: object, exchange: Exchange): void {
+    if (exchange.isSent) this.#memory = memory
+  }
 }
 
 /**

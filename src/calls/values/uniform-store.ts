@@ -11,7 +11,6 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import { noBytes } from '../exchange/exchange.js'
 import type { ProgramStore } from '../program/run-program.js'
-import { type Combiner, combinerOf } from './fold.js'
 import {
   checkTotal,
   copyWords,
@@ -22,7 +21,8 @@ import {
   type Words,
   wordsPerElement,
   wordViewOf,
-} from './words.js'
+} from './block-store.js'
+import { type Combiner, combinerOf } from './fold.js'
 
 /** A store of at most this many bytes may be retained for the next run. */
 const mostRetainedBytes = 2 ** 20

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { allgatherInto } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherInto } from '../../calls/exchange/exchange.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../table/rank-table.js'
 import { rowWord, sortRows } from './rows.js'

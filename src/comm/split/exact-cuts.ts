@@ -1,7 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { packWords, unpackWords } from '../../base/packing.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import { evenBounds, type SliceBounds } from '../table/slice-service.js'
 import { alltoallWords, exchangeSteps } from './process-group.js'
 import { compareRows, countRows, type RowWidth, rowsBelow, type SplitRows, sortRows } from './rows.js'

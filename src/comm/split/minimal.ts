@@ -1,7 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { below, mulberry32 } from '../../base/random.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes, allSent } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, allSent, type Exchange } from '../../calls/exchange/exchange.js'
 import { evenBounds, type SliceBounds } from '../table/slice-service.js'
 import { splitBySorting } from './parallel-sort.js'
 import { exchangeSteps, subrange } from './process-group.js'

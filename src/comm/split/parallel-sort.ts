@@ -1,7 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, allSent, alltoallBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { DistributedTable } from '../table/distributed-table.js'
 import { ProcessList } from '../table/process-table.js'

@@ -1,6 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import { givenBounds } from '../table/slice-service.js'
 import type { Cuts } from './exact-cuts.js'
 import { splitBySorting } from './parallel-sort.js'

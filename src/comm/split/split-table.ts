@@ -1,10 +1,14 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { concatenateWords, packWords, unpackWords } from '../../base/packing.js'
-import type { Exchange } from '../../calls/exchange/exchange.js'
-import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, alltoallBytes, type Exchange } from '../../calls/exchange/exchange.js'
 import { SharedSlices } from '../table/distributed-table.js'
-import type { HostedSlice, TableId } from '../table/slice-service.js'
-import { evenBounds, givenBounds, type SliceBounds } from '../table/slice-service.js'
+import {
+  evenBounds,
+  givenBounds,
+  type HostedSlice,
+  type SliceBounds,
+  type TableId,
+} from '../table/slice-service.js'
 import type { RowLocator } from './collect-rows.js'
 import { exchangeSteps } from './process-group.js'
 import {

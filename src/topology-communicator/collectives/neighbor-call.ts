@@ -21,7 +21,7 @@ import {
 } from '../../calls/program/planned-call.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
 import type { Signature } from '../../calls/signature.js'
-import type { CommSeat } from '../../comm/handle.js'
+import type { CommSeat } from '../../comm/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { filledBy, misfit, payloadOf } from '../../messages/datatype/payload.js'

@@ -1,7 +1,6 @@
 import { RecentObjects } from '../../base/maps.js'
 import { indexIn, rangeAt } from '../../base/search.js'
-import type { CommState } from '../../comm/comm-state.js'
-import type { CommHandle } from '../../comm/handle.js'
+import type { CommHandle, CommState } from '../../comm/comm-state.js'
 import { type LocalRankTable, worldRanksOf } from '../../comm/table/rank-table.js'
 import { type Machine, machineOfCores, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import type { AutoStrategy, Choice, ChosenOperation } from '../../neighborhood/choose/auto.js'

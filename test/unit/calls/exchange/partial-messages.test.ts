@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PartialMessages } from '../../../../src/calls/exchange/frame-exchange.js'
+import { PartialMessages } from '../../../../src/calls/exchange/offers.js'
 import { collectiveWord, collectiveWords, writeTotal } from '../../../../src/messages/process/frames.js'
 
 const totalBytes = 10

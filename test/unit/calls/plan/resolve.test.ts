@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CollectiveContext } from '../../../../src/calls/plan/collective-plan.js'
-import { methodOf, resolve } from '../../../../src/calls/plan/resolve.js'
+import { methodOf } from '../../../../src/calls/plan/method.js'
+import { resolve } from '../../../../src/calls/plan/resolve.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'

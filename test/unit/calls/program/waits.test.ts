@@ -1,10 +1,15 @@
 import { type Communicator, local, run } from 'rankweave'
 import { algorithmOf, lower, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import type { Exchange, Lend, Room, Take } from '../../../../src/calls/exchange/exchange.js'
-import { ForwardedExchange } from '../../../../src/calls/exchange/exchange.js'
+import {
+  type Exchange,
+  ForwardedExchange,
+  type Lend,
+  type Room,
+  type Take,
+} from '../../../../src/calls/exchange/exchange.js'
 import type { CollectiveCall } from '../../../../src/calls/matching/collective-call.js'
-import { runProgram } from '../../../../src/calls/program/run-program.js'
+import { ProgramRun } from '../../../../src/calls/program/run-program.js'
 import { upTo } from '../../../../src/schedule/specification.js'
 import { TestStore } from '../../../support/program-worlds.js'
 
@@ -80,7 +85,9 @@ async function traced(
       run(_, exchange) {
         const store = new TestStore(program, () => 60)
         store.contribute(0)
-        runProgram(program, new TracedExchange(exchange, note), store, () => exchange.finish([undefined]))
+        new ProgramRun(program).start(new TracedExchange(exchange, note), store, () =>
+          exchange.finish([undefined]),
+        )
         return undefined
       },
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeList, encodeList, isLong } from '../../../../src/calls/collectives/block-list.js'
+import { decodeList, encodeList, isLong } from '../../../../src/calls/collectives/move-blocks.js'
 import type { Exchange } from '../../../../src/calls/exchange/exchange.js'
 
 const exchange = { eagerLimitBytes: 65_536 } as Exchange
