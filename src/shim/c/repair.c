@@ -42,7 +42,7 @@ typedef struct {
   int is_wrapped; /* a dimension is periodic and has one or two processes */
   int *source;    /* slot whose block arrives where a function pairs by order; it shares its memory with both counts */
   arrays sent, received; /* both share the memory of each array */
-} patient;
+} repaired;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int pairs_by_order[RW_FUNCTIONS];
@@ -54,7 +54,7 @@ int rw_repairs(void) {
 }
 
 static void destroy(void *given) {
-  patient *p = given;
+  repaired *p = given;
   rw_lists_free(&p->lists);
   free(p->source);
   free(p->sent.places);
@@ -99,7 +99,7 @@ static void examine(void) {
 }
 
 /* Finds, for each slot, the one that a wrapped dimension exchanges it with. */
-static int find_wraps(MPI_Comm comm, patient *p) {
+static int find_wraps(MPI_Comm comm, repaired *p) {
   int dimensions = p->lists.in_count / BOTH;
   int *grid = malloc(sizeof *grid * 3 * (size_t)(dimensions + 1));
   int code = grid == NULL ? MPI_ERR_NO_MEM : PMPI_Cart_get(comm, dimensions, grid, grid + dimensions, grid + 2 * dimensions);
@@ -113,7 +113,7 @@ static int find_wraps(MPI_Comm comm, patient *p) {
   return code;
 }
 
-static int read_topology(MPI_Comm comm, patient *p) {
+static int read_topology(MPI_Comm comm, repaired *p) {
   enum { ARRAYS = 3 };
   int topology = MPI_UNDEFINED;
   int code = PMPI_Topo_test(comm, &topology);
@@ -133,12 +133,12 @@ static int read_topology(MPI_Comm comm, patient *p) {
 }
 
 /* Finds or attaches the state of a communicator. Returns a code of MPI. Local. */
-static int find(MPI_Comm comm, patient **found) {
+static int find(MPI_Comm comm, repaired **found) {
   int code;
   pthread_once(&once, examine);
   *found = rw_attribute_get(&attribute, comm, &code);
   if (code != MPI_SUCCESS || *found != NULL) return code;
-  patient *p = *found = calloc(1, sizeof *p);
+  repaired *p = *found = calloc(1, sizeof *p);
   if (p == NULL) return MPI_ERR_NO_MEM;
   code = read_topology(comm, p);
   if (code == MPI_SUCCESS) code = rw_attribute_set(&attribute, comm, p);
@@ -152,7 +152,7 @@ static int has_null(const int *list, int count) {
   return 0;
 }
 
-static int agree_on_null(MPI_Comm comm, patient *p) {
+static int agree_on_null(MPI_Comm comm, repaired *p) {
   if (!HAS_NULL_DEFECT) p->has_null = 0;
   if (p->has_null >= 0) return MPI_SUCCESS;
   int own = has_null(p->lists.in, p->lists.in_count) || has_null(p->lists.out, p->lists.out_count);
@@ -163,7 +163,9 @@ static int agree_on_null(MPI_Comm comm, patient *p) {
 
 static void count(uint64_t *calls) { __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED); }
 
-static int must_exchange(const patient *p, rw_function function) { return p->is_wrapped && pairs_by_order[function]; }
+static int must_exchange(const repaired *p, rw_function function) {
+  return p->is_wrapped && pairs_by_order[function];
+}
 
 /* Lists blocks of one datatype, in the order of slots; NULL: as they are. Without places they lie one after the other. */
 static int list_blocks(arrays *of, int blocks, const int *slots, int count, const int *counts, const int *places,
@@ -180,7 +182,7 @@ static int list_blocks(arrays *of, int blocks, const int *slots, int count, cons
 }
 
 /* Lists the blocks of a call for the function that performs it in its place. */
-static int exchange_blocks(patient *p, rw_function function, rw_function by, const rw_call *c) {
+static int exchange_blocks(repaired *p, rw_function function, rw_function by, const rw_call *c) {
   int blocks = p->lists.in_count;
   int code = list_blocks(&p->sent, blocks, NULL, c->send_count, c->send_counts, c->send_displacements, c->send_type);
   if (code == MPI_SUCCESS)
@@ -190,7 +192,7 @@ static int exchange_blocks(patient *p, rw_function function, rw_function by, con
   return code;
 }
 
-static int is_wrong(const rw_call *call, rw_function function, const patient *p) {
+static int is_wrong(const rw_call *call, rw_function function, const repaired *p) {
   int form = function % RW_INEIGHBOR_ALLGATHER;
   return rw_call_is_wrong(call, &p->lists, form == RW_NEIGHBOR_ALLTOALLV,
                           form == RW_NEIGHBOR_ALLTOALLV || form == RW_NEIGHBOR_ALLGATHERV);
@@ -213,7 +215,7 @@ static int start_and_wait(const rw_call *c, rw_function function) {
 }
 
 int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *)) {
-  patient *p;
+  repaired *p;
   if (call->comm == MPI_COMM_NULL) return by_library(call);
   int code = find(call->comm, &p);
   /* A call that MPI refuses must not wait for other ranks. */
@@ -231,7 +233,7 @@ int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(
 
 int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
                     int (*by_library)(const rw_call *, MPI_Request *)) {
-  patient *p;
+  repaired *p;
   if (call->comm == MPI_COMM_NULL) return by_library(call, request);
   int code = find(call->comm, &p);
   if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
@@ -248,7 +250,7 @@ static int are_wrong(const rw_received *received, int blocks) {
 }
 
 int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received) {
-  patient *p;
+  repaired *p;
   if (comm == MPI_COMM_NULL) return RW_REPAIR_NOTHING;
   if (find(comm, &p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
   if (are_wrong(received, p->lists.in_count)) return RW_REPAIR_NOTHING;

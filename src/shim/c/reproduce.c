@@ -25,12 +25,12 @@ typedef struct {
   char *memory;
   size_t bytes;
   int *sent, *sent_at, *received, *received_at; /* they share one memory */
-} folder;
+} reducer;
 
 /* A call in progress. */
 typedef struct {
   const rw_reduction *call;
-  folder *with;
+  reducer *with;
   rw_leaves leaves;
   const char *from;
   size_t extent;
@@ -46,7 +46,7 @@ int rw_reproduces(void) {
 }
 
 static void destroy(void *given) {
-  folder *f = given;
+  reducer *f = given;
   free(f->memory);
   free(f->sent);
   free(f);
@@ -54,8 +54,8 @@ static void destroy(void *given) {
 
 static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
-static int attach(MPI_Comm comm, folder **made) {
-  folder *f = *made = calloc(1, sizeof *f);
+static int attach(MPI_Comm comm, reducer **made) {
+  reducer *f = *made = calloc(1, sizeof *f);
   if (f == NULL) return MPI_ERR_NO_MEM;
   int code = PMPI_Comm_test_inter(comm, &f->is_inter);
   if (code == MPI_SUCCESS) code = PMPI_Comm_rank(comm, &f->rank);
@@ -66,14 +66,14 @@ static int attach(MPI_Comm comm, folder **made) {
   return code;
 }
 
-static int find(MPI_Comm comm, folder **found) {
+static int find(MPI_Comm comm, reducer **found) {
   int code;
   *found = rw_attribute_get(&attribute, comm, &code);
   return code == MPI_SUCCESS && *found == NULL ? attach(comm, found) : code;
 }
 
 /* Makes memory for an element of every rank at least. Collective where it grows, which it does on all ranks alike. */
-static int provide(MPI_Comm comm, folder *f, size_t extent) {
+static int provide(MPI_Comm comm, reducer *f, size_t extent) {
   size_t needed = (size_t)f->ranks * extent;
   if (needed < MEMORY) needed = MEMORY;
   if (f->bytes >= needed) return MPI_SUCCESS;
@@ -134,7 +134,7 @@ static int by_gathering(work *w, int64_t first, int count) {
 /* Sends every rank its part of elements, and combines the own one. Parts differ by rank. */
 static int exchange_parts(work *w, const int *count, const int *at, char **result) {
   const rw_reduction *c = w->call;
-  folder *f = w->with;
+  reducer *f = w->with;
   int own = count[f->rank];
   char *memory = lay_out(w, own);
   for (int r = 0; r < f->ranks; r++) {
@@ -149,7 +149,7 @@ static int exchange_parts(work *w, const int *count, const int *at, char **resul
 /* Combines a part on each rank, and gathers the results. */
 static int by_parts(work *w, int64_t first, int count) {
   const rw_reduction *c = w->call;
-  folder *f = w->with;
+  reducer *f = w->with;
   char *result;
   for (int r = 0, at = 0; r < f->ranks; r++) {
     f->sent[r] = count / f->ranks + (r < count % f->ranks);
@@ -175,7 +175,7 @@ static int block_of(const rw_reduction *c, int rank) { return c->counts == NULL 
  */
 static int by_blocks(work *w) {
   const rw_reduction *c = w->call;
-  folder *f = w->with;
+  reducer *f = w->with;
   int longest = 0, own = block_of(c, f->rank), code = MPI_SUCCESS;
   for (int r = 0; r < f->ranks; r++)
     if (block_of(c, r) > longest) longest = block_of(c, r);
@@ -209,7 +209,7 @@ static int perform(work *w) {
 }
 
 /* A started reduce-scatter has the blocks of all ranks in memory at once, and MPI counts their places in elements. */
-static rw_reproduce_outcome refuses(const rw_reduction *c, const folder *f, int form) {
+static rw_reproduce_outcome refuses(const rw_reduction *c, const reducer *f, int form) {
   int64_t all = 0, most = 0;
   if (f->is_inter) return RW_TWO_GROUPS;
   if (!f->is_of_world) return RW_OTHER_WORLD;
@@ -239,7 +239,7 @@ void rw_reproduce_leave(int function, int form, MPI_Op op, MPI_Datatype type) {
   count(function, form, outcome);
 }
 
-static int is_in_place(const rw_reduction *c, const folder *f) {
+static int is_in_place(const rw_reduction *c, const reducer *f) {
   return c->from == MPI_IN_PLACE && (c->function != RW_TUNE_REDUCE || c->root == f->rank);
 }
 
