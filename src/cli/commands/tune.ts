@@ -85,8 +85,9 @@ reductions are by commutative operations; 'equal-arguments', the ranks of a call
 also those that MPI ignores.
 
 --ompi-json writes these rules as JSON, with requests in flight, apart for communicators on one node, with one rank a node,
-and others. Open MPI reads JSON from 6.0 on: in its branches v6.0.x and main, not in 4.1 and 5.0, which read --ompi-rules.
-Its published schema lacks seg_size, which it reads.
+and others, for which --per-node decides. MPI_COMM_WORLD is never taken for one with one rank a node. Open MPI reads JSON
+from 6.0 on: in its branches v6.0.x and main, not in 4.1 and 5.0, which read --ompi-rules. Its published schema lacks
+seg_size, which it reads.
 
 The tuning file is for rankweave run --tuning and RANKWEAVE_TUNING; of a library of MPI, for RANKWEAVE_SHIM=tune:FILE.
 
@@ -502,19 +503,16 @@ function decideName(collective: Collective): string {
   return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
 }
 
-/** Returns all measured layouts, and the number of processes per node among several, of several nodes. */
+/** Returns all measured layouts, and the processes per node that decide for several nodes. */
 function layoutsOf({ measurements, rules }: Tuned) {
   const pairs = measurements.map(({ nodes, processesPerNode }) => ({ nodes, processesPerNode }))
   const layouts = [...new Map(pairs.map((one) => [`${one.nodes} ${one.processesPerNode}`, one])).values()]
-  const several = layouts.filter((one) => one.nodes > 1 && one.processesPerNode > 1)
+  const several = layouts.filter(({ nodes }) => nodes > 1)
   const perNode = [...new Set(several.map((one) => one.processesPerNode))].sort((a, b) => a - b)
   const { processesPerNode = perNode[0] ?? 1 } = rules
   if (rules.processesPerNode === undefined && perNode.length > 1)
     throw new RankweaveError('ERR_USAGE', `--ompi-json: expected --per-node, one of ${perNode.join(', ')}`)
-  if (
-    !layouts.some((one) => one.processesPerNode === processesPerNode) &&
-    rules.processesPerNode !== undefined
-  ) {
+  if (several.length > 0 && !perNode.includes(processesPerNode)) {
     const message = `--per-node: expected one of ${perNode.join(', ')}, got ${processesPerNode}`
     throw new RankweaveError('ERR_USAGE', message)
   }

@@ -187,7 +187,8 @@ function countLeft(sizes: readonly RankRules[]): WrittenRules['left'] {
  * Returns the decisions of a tuning file as the JSON form of rules, which Open MPI reads from 6.0 on; 5.0 and 4.1 do not
  * have it. These rules also know communicators on a single node and those with one rank a node. Layouts of both kinds
  * decide for these; the layouts with more nodes and `processesPerNode` decide for all others. Where no such layout was
- * measured, the library chooses.
+ * measured, the library chooses. `MPI_COMM_WORLD` never counts as one with one rank a node, because Open MPI finds that
+ * out for later communicators only.
  *
  * @param assumed as in {@link openMpiRules}
  * @throws ERR_TUNING as openMpiRules does, but requests can be said, and sources are Open MPI 4.1, 5 and 6
@@ -204,10 +205,10 @@ export function openMpiJsonRules(
     throw refusal(`source.name: expected Open MPI 4.1, 5 or 6, got ${source.name} (${source.kind})`)
   const distributions = {
     'single-node': layouts.filter(({ nodes }) => nodes === 1),
-    'one-per-node': layouts.filter((one) => one.nodes > 1 && one.processesPerNode === 1),
-    any: layouts.filter(
-      (one) => one.nodes > 1 && one.processesPerNode > 1 && one.processesPerNode === processesPerNode,
+    'one-per-node': layouts.filter(
+      (one) => one.nodes > 1 && one.processesPerNode === 1 && processesPerNode !== 1,
     ),
+    any: layouts.filter((one) => one.nodes > 1 && one.processesPerNode === processesPerNode),
   }
   const written = ruledTrees(decisions).map(({ one, tree, where }) => ({
     name: one.name,

@@ -169,8 +169,10 @@ describe('tune', () => {
     expect(rules).toContain('# assumed of all programs: equal-arguments, commutative\n')
     expect(rules).toMatch(/ # ring\n/)
     expect(rules).toMatch(/ # recursive_doubling\n/)
-    const byNodes =
-      await cli`tune ${both} -o ${inFolder('openmpi.json')} --ompi-json ${inFolder('rules.json')}`
+    const rulesJson = typed`tune ${both} -o ${inFolder('openmpi.json')} --ompi-json ${inFolder('rules.json')}`
+    expect(await cli(...rulesJson)).toMatchObject(refused(/--ompi-json: expected --per-node, one of 1, 2/))
+    expect((await cli`${rulesJson} --per-node 3`).stderr).toMatch(/--per-node: expected one of 1, 2, got 3/)
+    const byNodes = await cli`${rulesJson} --per-node 2`
     expect([byNodes.exitCode, byNodes.stderr]).toEqual([
       0,
       expect.stringMatching(

@@ -295,6 +295,17 @@ it('openMpiJsonRules chooses by nodes and size what the decisions choose', () =>
   expect(choose('reduce_scatter_block', 2, 4, 8)).toEqual({ ...none, algorithm: 4 })
 })
 
+it('openMpiJsonRules for one process a node also decides for MPI_COMM_WORLD, which is of no known kind', () => {
+  const file = tuningFileOf(name, { bcast: treeBySize('bcast', ['pipeline:segment=64']) })
+  const layouts = [2, 4].flatMap((nodes) => [1, 2].map((processesPerNode) => ({ nodes, processesPerNode })))
+  const distributions = (perNode: number) => {
+    const { bcast } = JSON.parse(openMpiJsonRules(file, layouts, perNode, all).text).collectives
+    return bcast.map((one: { comm_rank_distribution: string }) => one.comm_rank_distribution)
+  }
+  expect(distributions(1)).toEqual(['any', 'any'])
+  expect(distributions(2)).toEqual(['one-per-node', 'one-per-node', 'any', 'any'])
+})
+
 it('openMpiJsonRules leaves communicators to the library whose kind was not measured', () => {
   const file = tuningFileOf('Open MPI 6.0.0', { barrier: treeBySize('barrier', ['two_proc']) })
   const choose = openMpiJsonChoice(openMpiJsonRules(file, [{ nodes: 1, processesPerNode: 2 }], 2).text)
