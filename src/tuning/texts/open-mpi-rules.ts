@@ -241,7 +241,10 @@ function ranksOf({ nodes, processesPerNode }: MeasuredLayout): number {
   return nodes * processesPerNode
 }
 
-/** Returns a rule of the JSON form. The first rule that holds is taken, so each one also has its greatest size. */
+/**
+ * Returns a rule of the JSON form. The first rule that holds is taken, so each one also has its greatest size. Zeros are
+ * defaults, so they are left out.
+ */
 function jsonRule({ fromSize, numbers, setting }: Rule, i: number, rules: readonly Rule[]): object {
   const { algorithm, fanout, segmentBytes, requests } = numbers
   // Open MPI 6 takes the fan-out as the radix of `bruck`, and a radix of 0 never ends.
@@ -250,9 +253,9 @@ function jsonRule({ fromSize, numbers, setting }: Rule, i: number, rules: readon
     msg_size_min: fromSize,
     ...(i + 1 < rules.length ? { msg_size_max: rules[i + 1].fromSize - 1 } : {}),
     alg: algorithm,
-    faninout: isBruck ? 2 : fanout,
-    seg_size: segmentBytes,
-    reqs: requests,
+    ...(isBruck ? { faninout: 2 } : fanout > 0 ? { faninout: fanout } : {}),
+    ...(segmentBytes > 0 ? { seg_size: segmentBytes } : {}),
+    ...(requests > 0 ? { reqs: requests } : {}),
   }
 }
 
