@@ -69,7 +69,8 @@ neighborhoods are recognized in any topology.
 ranks without edges or that no line names, numbers that seem to count from 1 (nodes of graphology: other numbers than their
 ranks), an edge in one direction where nine of ten have both, fields that are ignored, returns at line ends, a byte-order
 mark. METIS and Matrix Market count from 1 and refuse 0. It lists 20 of each kind, and ends with 1 if anything is odd.
-With -o it writes the edges, sorted by source and destination, without those that repeat another with the same weight.
+With -o it writes the edges, with the senders' weights and sorted by source and destination, without those that repeat
+another with the same weight.
 
 --format writes a file for other tools instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
 With '-' as output, the file goes to standard output and the report to standard error.
