@@ -154,7 +154,9 @@ async function checkFile(report: Reporter, text: string, output: string | undefi
     const { topology: corrected, removed, differing } = withoutDuplicates(topology)
     await writeOutput(report, output, topologyText(corrected, 'edges'))
     const counts = { removed, differing, edges: corrected.outRank.length }
-    rows.push(row('corrected', { file: output, ...counts }, 'corrected', correctionText(counts)))
+    rows.push(
+      row('corrected', { file: output, ...counts }, 'corrected', `${output}: ${correctionText(counts)}`),
+    )
   }
   reportRowsBeside(report, output, rows, text)
   return oddities.length === 0 ? exitCodes.ok : exitCodes.checkFailed

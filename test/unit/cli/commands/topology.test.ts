@@ -55,7 +55,7 @@ it('topology --check says how a file was read and what is odd, and writes it wit
       '  edges            25',
       '  duplicate edges  line 3: edge from 1 to 0 again, first in line 2',
       '                   ... and 3 more',
-      '  corrected        23 duplicates removed, sorted by source and destination',
+      `  corrected        ${corrected}: 23 duplicates removed, sorted by source and destination`,
       '',
     ].join('\n'),
   )
