@@ -1,15 +1,6 @@
-import { quantile } from '../base/search.js'
+import { medianOf, quantile } from '../base/search.js'
 import type { Communicator } from '../handles/communicator.js'
-import {
-  type MessageGrowth,
-  type MessageSamples,
-  processStopwatch,
-  type SamplingOptions,
-  type Stopwatch,
-  sampleMemory,
-  sampleMessages,
-  shortBytes,
-} from './workloads.js'
+import type { Operation } from '../messages/datatype/operation.js'
 
 /** A measured figure: median and quartiles over the runs. */
 export interface MeasuredFigure {
@@ -87,10 +78,9 @@ export async function calibrate(
   options: CalibrationOptions,
 ): Promise<Calibration | null> {
   const process = Math.floor(world.rank / calibratedRanksPerProcess)
-  const processes = world.size / calibratedRanksPerProcess
   const stopwatch = options.stopwatchOf?.(process) ?? processStopwatch
   const { sizesBytes = calibratedSizes } = options
-  const nodes = await nodeOfProcesses(world, processes)
+  const nodes = (await nodesOfRanks(world)).filter((_, rank) => rank % calibratedRanksPerProcess === 0)
   const near = nodes.findIndex((node, p) => p > 0 && node === nodes[0])
   const far = nodes.findIndex((node) => node !== nodes[0])
 
@@ -130,12 +120,12 @@ export async function calibrate(
   }
 }
 
-async function nodeOfProcesses(world: Communicator, processes: number): Promise<readonly number[]> {
+/** Returns the node of every rank, as its lowest rank. */
+export async function nodesOfRanks(world: Communicator): Promise<Int32Array> {
   const node = await world.splitType('node')
-  const first = (await node.bcast(world.rank)) as number
+  const first = await node.bcast(world.rank)
   await node.free()
-  const ofRanks = await world.allgather(Int32Array.of(first))
-  return Array.from({ length: processes }, (_, process) => ofRanks[process * calibratedRanksPerProcess])
+  return await world.allgather(Int32Array.of(first))
 }
 
 /**
@@ -191,4 +181,382 @@ function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): 
 export function atLeastZero(values: readonly number[]): MeasuredFigure {
   const { median, low, high } = figureOf(values)
   return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }
+}
+
+/** The ranks of two processes: those of the first, then as many of the second. */
+interface Pair {
+  readonly comm: Communicator
+  readonly ranksPerProcess: number
+}
+
+/** The costs of messages between two processes, one value per run, nanoseconds. */
+interface MessageSamples {
+  /** The time from one send to the next along a chain, of a message of 8 bytes: o of both ends and L. */
+  readonly hop: readonly number[]
+  readonly perByte: readonly number[]
+  /** The time from one of many messages in one direction to the next. */
+  readonly stream: readonly number[]
+  readonly sendOverhead: readonly number[]
+  readonly receiveOverhead: readonly number[]
+  /** The growth by length, in the order of `sizesBytes`. */
+  readonly growth: readonly MessageGrowth[]
+}
+
+/** The extra costs of a message of some length over one of 8 bytes, one value per run, nanoseconds. */
+interface MessageGrowth {
+  /** The time from the start of the send to its reception. */
+  readonly message: readonly number[]
+  readonly sendOverhead: readonly number[]
+  readonly receiveOverhead: readonly number[]
+}
+
+/** The length of messages for all figures except those by length. */
+export const shortBytes = 8
+/**
+ * The length of the message that a call of a collective sends ahead. A shorter message behind it waits for the gap at
+ * its receiver, longer ones do not; so round trips are compared with one of this length.
+ */
+const anchorBytes = 64
+const [fewBytes, manyBytes] = [1024, 49_152]
+const [fewFrames, manyFrames] = [8, 136]
+
+/**
+ * The operation is not commutative, so a reduction along a chain passes every rank in turn. It is plain data, because
+ * an import from here would cut the chunks that workers load.
+ */
+const last: Operation<Int32Array> = {
+  kind: 'operation',
+  name: 'last',
+  commutative: false,
+  combine: (_, right) => right.slice(),
+}
+
+/**
+ * Measures with schedules, whose frames are those that the simulator predicts. A frame is sent and received within the
+ * program of a collective, without the call around it.
+ */
+async function sampleMessages(
+  { comm, ranksPerProcess }: Pair,
+  sizesBytes: readonly number[],
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<MessageSamples> {
+  const { rank } = comm
+  const pair = await comm.split(rank % ranksPerProcess === 0 ? 0 : null)
+  const costOf = (first: Workload, second: Workload, difference: number): Promise<readonly number[]> =>
+    contrast(comm, { first, second, difference } satisfies Contrast, options)
+
+  const longest = 2 * ranksPerProcess - 1
+  const hopOf = async (bytes: number): Promise<readonly number[]> => {
+    const short = await chain(comm, ranksPerProcess, { length: 3, bytes }, stopwatch)
+    const long = await chain(comm, ranksPerProcess, { length: longest, bytes }, stopwatch)
+    const costs = await costOf(short.workload, long.workload, longest - 3)
+    await Promise.all([short, long].map(({ members }) => members?.free()))
+    return costs
+  }
+  const hop = await hopOf(shortBytes)
+
+  const once = (bytes: number, backBytes: number, part: Part): Workload =>
+    there(pair, { segments: 1, bytes, backBytes }, stopwatch, part)
+  const roundTrip = (bytes: number): Workload => once(bytes, bytes, 'both')
+  const perByte = await costOf(roundTrip(fewBytes), roundTrip(manyBytes), 2 * (manyBytes - fewBytes))
+  const frames = (segments: number, part: Part): Workload =>
+    there(pair, { segments, bytes: shortBytes * segments, backBytes: shortBytes }, stopwatch, part)
+  const streams = (part: Part): Promise<readonly number[]> =>
+    costOf(frames(fewFrames, part), frames(manyFrames, part), manyFrames - fewFrames)
+  const stream = await streams('both')
+  const sendOverhead = await streams('send')
+  // The delay is longer than the arrival of the stream, with a margin for its start.
+  const perFrame = [...stream, ...hop].reduce((most, cost) => Math.max(most, cost))
+  const late = (segments: number, bytes: number, delayNs: number): Workload =>
+    delayed(pair, { segments, bytes: bytes * segments }, stopwatch, 4 * delayNs)
+  const lateFrames = (frames: number): Workload => late(frames, shortBytes, perFrame * (frames + 8))
+  const receiveOverhead = await costOf(lateFrames(fewFrames), lateFrames(manyFrames), manyFrames - fewFrames)
+
+  const growth: MessageGrowth[] = []
+  const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
+  for (const bytes of sizesBytes) {
+    // The answer is short, as Kielmann et al. 2000 measure, so that only one way differs.
+    const way = (size: number, part: Part): Workload => once(size, shortBytes, part)
+    const further = await costOf(way(anchorBytes, 'both'), way(bytes, 'both'), 1)
+    const message = further.map((cost) => anchor + cost)
+    const delayNs = message.reduce((most, cost) => Math.max(most, cost), 0) + 2 * perFrame
+    growth.push({
+      message,
+      sendOverhead: await costOf(way(shortBytes, 'send'), way(bytes, 'send'), 1),
+      receiveOverhead: await costOf(late(1, shortBytes, delayNs), late(1, bytes, delayNs), 1),
+    })
+  }
+
+  await pair?.free()
+  return { hop, perByte, stream, sendOverhead, receiveOverhead, growth }
+}
+
+/** Makes a reduction along a chain of ranks that alternate between both processes and ends in the first. */
+async function chain(
+  comm: Communicator,
+  ranksPerProcess: number,
+  { length, bytes }: { readonly length: number; readonly bytes: number },
+  stopwatch: Stopwatch,
+): Promise<{ readonly members: Communicator | null; readonly workload: Workload }> {
+  const { rank } = comm
+  const place = 2 * (rank % ranksPerProcess) + (rank < ranksPerProcess ? 0 : 1)
+  const members = await comm.split(place < length ? 0 : null, place)
+  const mine = new Int32Array(bytes / 4).fill(rank)
+  const options = { algorithm: 'reduce-chain', segments: 1 } as const
+  const once = async (): Promise<unknown> => members?.reduce(mine, last, length - 1, options)
+  return { members, workload: (iterations) => timed(stopwatch, iterations, once) }
+}
+
+type Part = 'send' | 'both'
+
+/**
+ * Sends segments of data from one process to the other, and one frame back.
+ *
+ * @param part what counts: both, or only the sender's time until it has sent
+ */
+function there(
+  pair: Communicator | null,
+  { segments, bytes, backBytes }: { segments: number; bytes: number; backBytes: number },
+  { nowNs }: Stopwatch,
+  part: Part,
+): Workload {
+  const [out, back] = [new Uint8Array(bytes), new Uint8Array(backBytes)]
+  const forth = { algorithm: 'bcast-linear', segments, into: out } as const
+  const home = { algorithm: 'bcast-linear', segments: 1, into: back } as const
+  return repeated(pair, async (comm) => {
+    const begin = nowNs()
+    await comm.bcast(out, 0, forth)
+    const sent = nowNs()
+    await comm.bcast(back, 1, home)
+    return (part === 'send' ? sent : nowNs()) - begin
+  })
+}
+
+/** Sends frames that have all arrived when their receiver ends other work: rank 0 receives, so that its time counts. */
+function delayed(
+  pair: Communicator | null,
+  { segments, bytes }: { readonly segments: number; readonly bytes: number },
+  { nowNs, compute }: Stopwatch,
+  delayNs: number,
+): Workload {
+  const data = new Uint8Array(bytes)
+  const options = { algorithm: 'bcast-linear', segments, into: data } as const
+  return repeated(pair, async (comm) => {
+    await comm.barrier()
+    const received = comm.bcast(data, 1, options)
+    if (comm.rank === 0) compute(delayNs)
+    const begin = nowNs()
+    await received
+    return nowNs() - begin
+  })
+}
+
+/** The costs of data in the memory of one process, one value per run, nanoseconds. */
+interface MemorySamples {
+  /** The cost per block of 8 bytes that is copied. */
+  readonly perBlock: readonly number[]
+  readonly perByteCopied: readonly number[]
+  readonly perByteReduced: readonly number[]
+}
+
+const [fewNeighbors, manyNeighbors] = [2, 10]
+const longBytes = 16_384
+const reducedBytes = [8, 16_384, 65_536, 262_144, 1_048_576]
+
+/**
+ * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks combines
+ * all their vectors.
+ *
+ * @param comm ranks of one process, at least 11
+ */
+async function sampleMemory(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<MemorySamples> {
+  const ranks = comm.size
+  const few = await allgather(comm, fewNeighbors, shortBytes, stopwatch)
+  const many = await allgather(comm, manyNeighbors, shortBytes, stopwatch)
+  const long = await allgather(comm, manyNeighbors, longBytes, stopwatch)
+  const perBlock = await contrast(
+    comm,
+    { first: few, second: many, difference: ranks * (manyNeighbors - fewNeighbors) },
+    options,
+  )
+  const perByteCopied = await contrast(
+    comm,
+    { first: many, second: long, difference: ranks * manyNeighbors * (longBytes - shortBytes) },
+    options,
+  )
+  return { perBlock, perByteCopied, perByteReduced: await steadyReduction(comm, stopwatch, options) }
+}
+
+/** Returns the cost of combining a byte, one value per run. */
+function steadyReduction(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<readonly number[]> {
+  return steadyCost((shorter, longer) => {
+    const first = reduction(comm, shorter, stopwatch)
+    const second = reduction(comm, longer, stopwatch)
+    return contrast(comm, { first, second, difference: (comm.size - 1) * (longer - shorter) }, options)
+  })
+}
+
+/**
+ * Returns the cost of a byte between two lengths, one value per run, once it is steady. Lengths grow until it no longer
+ * changes by a tenth, or until they are a MiB, so that vectors do not fit caches.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.4.1
+ */
+export async function steadyCost(
+  costBetween: (shorter: number, longer: number) => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  let costs = await costBetween(reducedBytes[0], reducedBytes[1])
+  for (let i = 2; i < reducedBytes.length; i++) {
+    const before = medianOf(costs)
+    costs = await costBetween(reducedBytes[i - 1], reducedBytes[i])
+    if (isSteady(before, medianOf(costs))) break
+  }
+  return costs
+}
+
+function isSteady(before: number, now: number): boolean {
+  return Math.abs(now - before) <= Math.abs(before) / 10
+}
+
+async function allgather(
+  comm: Communicator,
+  neighbors: number,
+  bytes: number,
+  stopwatch: Stopwatch,
+): Promise<Workload> {
+  const around = (by: number): number[] =>
+    Array.from({ length: neighbors }, (_, i) => (comm.rank + comm.size + by * (i + 1)) % comm.size)
+  const graph = await comm.createDistGraphAdjacent({ sources: around(-1), destinations: around(1) })
+  const mine = new Uint8Array(bytes)
+  const into = new Uint8Array(neighbors * bytes)
+  const request = graph.neighborAllgatherInit(mine, into)
+  return (iterations) => timed(stopwatch, iterations, () => request.start())
+}
+
+function reduction(comm: Communicator, bytes: number, stopwatch: Stopwatch): Workload {
+  const mine = new Float64Array(bytes / 8)
+  const options = { into: new Float64Array(bytes / 8) }
+  return (iterations) => timed(stopwatch, iterations, () => comm.reduce(mine, 'sum', 0, options))
+}
+
+/** The clock of the process that a program runs in. */
+interface Stopwatch {
+  nowNs(): number
+  /** Occupies the processor for this time. */
+  compute(durationNs: number): void
+}
+
+const processStopwatch: Stopwatch = {
+  nowNs: () => performance.now() * 1e6,
+  compute(durationNs) {
+    const end = performance.now() + durationNs / 1e6
+    while (performance.now() < end);
+  },
+}
+
+/**
+ * A function that repeats some work and returns the time that counts, nanoseconds. Ranks that do not take part return
+ * 0.
+ */
+type Workload = (iterations: number) => Promise<number>
+
+/** Two workloads that differ in one quantity, and how much more of it the second has. */
+interface Contrast {
+  readonly first: Workload
+  readonly second: Workload
+  readonly difference: number
+}
+
+interface SamplingOptions {
+  readonly runs: number
+  /** The approximate time of one sample: less than a time slice of the system. */
+  readonly sampleMs: number
+  /** The samples of each workload in a run. The fastest counts, because other work on the machine only adds time. */
+  readonly samplesPerRun: number
+  /** The fixed number of iterations, instead of as many as take `sampleMs`. */
+  readonly iterations?: number | undefined
+}
+
+const mostIterations = 2 ** 16
+/** The time until a workload's code has been compiled. */
+const warmUpMs = 30
+
+/**
+ * Returns the cost of one unit of the quantity, in every run. It is a difference of times, so that the common part of
+ * both workloads does not count. Samples of both alternate, so that a change of the machine's speed affects both. All
+ * ranks of the communicator take part; the time is that of its rank 0.
+ */
+async function contrast(
+  comm: Communicator,
+  { first, second, difference }: Contrast,
+  options: SamplingOptions,
+): Promise<readonly number[]> {
+  const [firsts, seconds] = [
+    await iterationsFor(comm, first, options),
+    await iterationsFor(comm, second, options),
+  ]
+  const costs: number[] = []
+  for (let run = 0; run < options.runs; run++) {
+    let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (let i = 0; i < options.samplesPerRun; i++) {
+      short = Math.min(short, await sample(comm, first, firsts))
+      long = Math.min(long, await sample(comm, second, seconds))
+    }
+    costs.push((long - short) / difference)
+  }
+  return (await comm.bcast(costs)) as number[]
+}
+
+/** Nanoseconds of one iteration, at rank 0. */
+async function sample(comm: Communicator, workload: Workload, iterations: number): Promise<number> {
+  await comm.barrier()
+  return (await workload(iterations)) / iterations
+}
+
+/** Returns the number of iterations, the same on every rank, and warms up meanwhile. */
+async function iterationsFor(
+  comm: Communicator,
+  workload: Workload,
+  { iterations, sampleMs }: SamplingOptions,
+): Promise<number> {
+  if (iterations !== undefined) return iterations
+  const warm = performance.now() + warmUpMs
+  for (let count = 1; ; ) {
+    const begin = performance.now()
+    await sample(comm, workload, count)
+    const now = performance.now()
+    const isEnough = now - begin >= sampleMs || count >= mostIterations
+    const next = (await comm.bcast(Int32Array.of(Number(isEnough), Number(now >= warm)))) as Int32Array
+    if (next[0] === 0) count *= 2
+    else if (next[1] === 1) return count
+  }
+}
+
+/** Returns a workload that repeats a step, which returns the time that counts. A rank without a communicator returns 0. */
+function repeated(comm: Communicator | null, step: (comm: Communicator) => Promise<number>): Workload {
+  return async (iterations) => {
+    let counted = 0
+    for (let i = 0; comm !== null && i < iterations; i++) counted += await step(comm)
+    return counted
+  }
+}
+
+/** Returns the time of a loop, with the stopwatch of this process. */
+async function timed(
+  { nowNs }: Stopwatch,
+  iterations: number,
+  once: () => Promise<unknown>,
+): Promise<number> {
+  const begin = nowNs()
+  for (let i = 0; i < iterations; i++) await once()
+  return nowNs() - begin
 }

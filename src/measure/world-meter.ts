@@ -1,3 +1,4 @@
+import { nodesOfRanks } from '../calibrate/calibrate.js'
 import { isRankweaveError } from '../errors.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
@@ -185,14 +186,6 @@ async function timesOf(
     timesUs[repetitions + i] = (entered - before) * 1000
   }
   return timesUs
-}
-
-/** Returns the node of every rank, as its lowest rank. */
-async function nodesOfRanks(world: Communicator): Promise<Int32Array> {
-  const node = await world.splitType('node')
-  const first = await node.bcast(world.rank, 0)
-  await node.free()
-  return await world.allgather(Int32Array.of(first))
 }
 
 interface CallMethod {

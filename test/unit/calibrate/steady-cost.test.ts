@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { steadyCost } from '../../../src/calibrate/workloads.js'
+import { steadyCost } from '../../../src/calibrate/calibrate.js'
 
 test.each([
   ['is steady at once', () => 0.5, 2, 0.5],
