@@ -79,7 +79,7 @@ export const machineOfWorld = (comm: CommHandle): Machine | undefined =>
   comm.seat().state.runtime.options.machine
 
 /** Makes the handle of the rank with this local index on a communicator with a topology. */
-export type MakeTopologyHandle<H> = (state: CommState, localIndex: number, neighborhood: Neighborhood) => H
+type MakeTopologyHandle<H> = (state: CommState, localIndex: number, neighborhood: Neighborhood) => H
 
 /** Loads what makes handles on graphs and on grids. */
 export type LoadHandles<G, C> = () => Promise<{

@@ -18,7 +18,7 @@ import { joinedBlocks, localIndexOf, processOfRank } from '../values/placement.j
 import { moveBlocks, unitLengths } from './move-blocks.js'
 
 /** The facts of a call that only the root's ranks know. The others get them before the data. */
-export interface CallHead extends Resolution {
+interface CallHead extends Resolution {
   /** The wire code of the elements. */
   readonly type: number
   /** The number of bytes of every unit of data. */

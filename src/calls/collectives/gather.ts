@@ -47,7 +47,7 @@ import {
   segmentLengths,
 } from './move-blocks.js'
 
-export interface GatherContribution {
+interface GatherContribution {
   readonly block: Block
   readonly layout: Layout
 }

@@ -104,7 +104,7 @@ export function intoFor(data: unknown, options: IntoOptions | undefined): Receiv
   return into
 }
 
-export function doubleOf(value: number): Float64Array {
+function doubleOf(value: number): Float64Array {
   const double = new Float64Array(1)
   double[0] = value
   return double

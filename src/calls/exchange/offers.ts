@@ -152,7 +152,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 /** The size of the pieces in which a message of a collective is offered. One transfer carries less than 4 GiB. */
 export const defaultPieceBytes = 2 ** 30
 
-export interface Offerer {
+interface Offerer {
   pieceSent(piece: OfferedPiece): void
   pieceFailed(piece: OfferedPiece, error: RankweaveError): void
 }

@@ -20,7 +20,7 @@ export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'
 }
 
 /** Returns `; communicator 0.1 was made by split() #2 of the world`; empty for the world. */
-export function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): string {
+function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): string {
   const origin = madeBy(state)
   return origin === undefined ? '' : `; ${origin}`
 }
@@ -31,12 +31,7 @@ export function calledBy(rank: number, worldRank: number | undefined, call: stri
 }
 
 /** Describes the call of the rank with this local index, and its line of the program. */
-export function localCall(
-  state: CommContext,
-  localIndex: number,
-  signature: Signature,
-  site?: CallSite,
-): string {
+function localCall(state: CommContext, localIndex: number, signature: Signature, site?: CallSite): string {
   const at = site === undefined || site.text === '' ? '' : ` at ${site.text}`
   return `${calledBy(state.localRanks[localIndex], state.worldRank(localIndex), describeSignature(signature))}${at}`
 }

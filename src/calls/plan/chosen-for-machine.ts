@@ -6,7 +6,7 @@ import { isRankweaveError } from '../../errors.js'
 import { type Machine, machineOfCores } from '../../machine/machine.js'
 import type { Collective } from '../../schedule/specification.js'
 
-export interface WantedAlgorithm {
+interface WantedAlgorithm {
   readonly machine: Machine
   readonly coreOf: Int32Array
   /**

@@ -22,7 +22,7 @@ export interface CallFacts {
 }
 
 /** The algorithm that the rule chooses; null stands for the messages that the collective's own file writes. */
-export interface AlgorithmChoice {
+interface AlgorithmChoice {
   readonly id: string
   readonly segments: number
 }

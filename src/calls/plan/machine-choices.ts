@@ -17,7 +17,7 @@ import { coresOfParticipants } from './participants.js'
 // length (bcast), the root chooses and names the algorithm in the head of the call.
 
 /** A call whose algorithm the machine chooses, as far as the choice depends on it. */
-export interface MachineCall {
+interface MachineCall {
   readonly collective: Collective
   /**
    * The bytes of a unit of data, as MPI's count describes it. If not all processes that choose know it: which part of

@@ -9,7 +9,7 @@ import { type TuningFile, treeOfDecisions } from '../../tuning/models/tuning-fil
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { defaultSegments } from './default-rule.js'
 
-export type ReadySetting = ServableSetting | { readonly reason: string }
+type ReadySetting = ServableSetting | { readonly reason: string }
 
 export interface ServableSetting {
   readonly algorithm: Algorithm

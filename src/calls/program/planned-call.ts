@@ -83,7 +83,7 @@ export function programStart(signature: Signature, bound: BoundProgram): BoundSt
   }
 }
 
-export interface PersistentContext extends CommContext {
+interface PersistentContext extends CommContext {
   readonly collectives: CollectiveEngine
 }
 
@@ -339,7 +339,7 @@ export function plannedStart<C>(
 }
 
 /** The requests of all ranks here as they were started together last, checked. None has been freed since. */
-export interface ListedRequests {
+interface ListedRequests {
   readonly requests: readonly unknown[]
   /** The buffers of all requests. If an array has no elements later, it has lost its buffer. */
   readonly buffers: readonly TypedArray[]

@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange/exchange.js'
 const line = 64
 
 /** The memory in which a process publishes: a counter, and two places in turn. */
-export interface Publication {
+interface Publication {
   /** The number of calls that the process has published, modulo 2^32. */
   readonly counter: Int32Array
   readonly places: readonly [Uint8Array, Uint8Array]

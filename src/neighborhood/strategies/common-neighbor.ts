@@ -118,7 +118,7 @@ function friendsOfEdges(out: NeighborSets, groups: FriendGroups): Int32Array {
  * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all.
  * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
  */
-export function commonNeighborSchedule(
+function commonNeighborSchedule(
   topology: ProcessTopology,
   groups: FriendGroups,
   options: CombiningOptions = {},

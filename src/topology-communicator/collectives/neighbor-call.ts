@@ -458,7 +458,7 @@ export function tuneText({ now: _, ...agreed }: Tune): string {
   return `tune:${optionsText(tuneOptions, agreed)}`
 }
 
-export interface TuneCandidate {
+interface TuneCandidate {
   readonly strategy: Strategy
   /** The predicted time; absent if nothing is predicted. */
   readonly predictedUs?: number
@@ -471,7 +471,7 @@ export interface TuneCandidate {
  *
  * @param bytes of a block; null if no rank knows all lengths
  */
-export async function candidatesFor(
+async function candidatesFor(
   neighborhood: Neighborhood,
   bytes: number | null,
   operation: ChosenOperation,

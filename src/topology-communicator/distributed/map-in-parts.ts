@@ -39,7 +39,7 @@ export interface MappingBounds {
 }
 
 /** The places of clusters of the whole graph, and the clusters of this process. */
-export interface MappedClusters {
+interface MappedClusters {
   readonly clusters: Clusters
   /** The cluster whose place every cluster takes: a permutation. */
   readonly slotOf: Int32Array

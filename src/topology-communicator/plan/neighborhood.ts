@@ -460,7 +460,7 @@ export function nodesInCommunicator(
 // world.
 
 /** The ranks of a communicator on a machine that has cores for them alone. */
-export interface RanksOnMachine {
+interface RanksOnMachine {
   readonly machine: Machine
   /** The core of every rank; null if rank r is on core r. */
   readonly slotOf: Int32Array | null
@@ -471,7 +471,7 @@ export interface RanksOnMachine {
  *
  * @param table the ranks in the world
  */
-export function onWorldMachine(machine: Machine, table: LocalRankTable): RanksOnMachine {
+function onWorldMachine(machine: Machine, table: LocalRankTable): RanksOnMachine {
   if (table.kind === 'strided' && table.start === 0 && table.stride === 1) return { machine, slotOf: null }
   const worldRanks = worldRanksOf(table)
   const cores = worldRanks.slice().sort()
