@@ -70,7 +70,8 @@ export class FrameExchange implements Exchange, WatchedCall {
   readonly #waiting = new NumberMap<AwaitedReceive>()
   /** The receives to reuse: a persistent collective receives at every start. */
   readonly #spares: AwaitedReceive[] = []
-  readonly #partial = new PartialMessages()
+  /** Made when the first message arrives that has several frames, or is offered. */
+  #partial: PartialMessages | undefined
   /** The receives whose payload is in flight, and the process indices it comes from. */
   readonly #fetching = new Map<AwaitedReceive, { readonly peer: number; readonly message: OfferedMessage }>()
   /** Made when the first message arrives that this process can read in place. */
@@ -119,7 +120,7 @@ export class FrameExchange implements Exchange, WatchedCall {
     return (
       this.#waiting.size === 0 &&
       this.#arrived.size === 0 &&
-      this.#partial.isEmpty &&
+      this.#partial?.isEmpty !== false &&
       this.#fetching.size === 0
     )
   }
@@ -280,6 +281,7 @@ export class FrameExchange implements Exchange, WatchedCall {
   }
 
   #partArrived(peer: number, key: number, header: Int32Array, payload: Uint8Array): void {
+    this.#partial ??= new PartialMessages()
     const message = this.#partial.frame(key, header, payload, this.#waiting.get(key)?.room)
     if (message === undefined) return
     if (!message.isInPlace) {
@@ -325,7 +327,7 @@ export class FrameExchange implements Exchange, WatchedCall {
     const arrived = this.#arrived
     for (const key of arrived.keys()) for (const message of arrived.get(key)!) this.#dropMessage(key, message)
     arrived.clear()
-    this.#partial.drop((key, message) => this.#dropMessage(key, message))
+    this.#partial?.drop((key, message) => this.#dropMessage(key, message))
   }
 
   /** Returns the process indices that receives wait for, in any order. */
@@ -348,6 +350,7 @@ export class FrameExchange implements Exchange, WatchedCall {
   #offerArrived(peer: number, key: number, header: Int32Array, location: Uint8Array): void {
     const process = this.#state.processes.processes.at(peer)
     this.#credit.waits(process, waitCharge.offer)
+    this.#partial ??= new PartialMessages()
     const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
     if (message === undefined) return
     this.#trace?.arrive(header, peer)
