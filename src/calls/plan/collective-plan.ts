@@ -14,7 +14,6 @@ import type { Exchange } from '../exchange/exchange.js'
 import type { CollectiveEngine } from '../matching/collective-engine.js'
 import type { PlannedCall } from '../program/planned-call.js'
 import { PlannedProgram, type ProgramRun, type ProgramStore } from '../program/run-program.js'
-import { type CallFacts, reasonOf } from './default-rule.js'
 import { MachineChoices } from './machine-choices.js'
 import type { OnlineCalls } from './online-calls.js'
 import {
@@ -38,17 +37,13 @@ export interface Resolution {
 
 /** The reason an algorithm carries out a call. */
 export interface PlanChoice {
-  /**
-   * The source of the choice: the call itself, the machine of the world, the tuning file, or the rule, from these
-   * facts.
-   */
+  /** The source of the choice: the call itself, the machine of the world, the tuning file, or the rule. */
   readonly by: 'call' | 'machine' | 'file' | 'rule'
-  readonly facts: CallFacts
+  /** The reason of the rule, or the class of calls for which the machine has chosen, in words. */
+  readonly why?: string
   readonly leaf?: TunedLeaf | undefined
   /** The reason the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
-  /** The class of calls for which the machine has chosen it. */
-  readonly chosenFor?: string | undefined
   /** The reason it is not the algorithm that the rule prefers. */
   readonly instead?: string | undefined
 }
@@ -372,10 +367,10 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
 function whyOf(choice: PlanChoice | undefined): string {
   if (choice === undefined) return 'chosen by the root'
   if (choice.by === 'call') return 'named by the call'
-  if (choice.by === 'machine') return `the machine of the world: ${choice.chosenFor}`
+  if (choice.by === 'machine') return `the machine of the world: ${choice.why}`
   if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
   const instead = choice.instead === undefined ? '' : `; ${choice.instead}`
-  return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`
+  return `rule: ${choice.why}${instead}${unservedText(choice)}`
 }
 
 /** Returns why the rule decided although the tuning file has a leaf. */

@@ -22,9 +22,10 @@ export interface CallFacts {
 }
 
 /** The algorithm that the rule chooses; null stands for the messages that the collective's own file writes. */
-interface AlgorithmChoice {
-  readonly id: string
-  readonly segments: number
+interface DefaultChoice {
+  readonly id: string | null
+  /** The reason, in a few words. */
+  readonly why: string
 }
 
 /**
@@ -54,35 +55,43 @@ interface AlgorithmChoice {
  * 4 processes on 2 cores measured these ratios. With 16 MiB, `allreduce-rabenseifner` reached 0.6 to 0.9 times the
  * bandwidth of `allreduce-segmented`. With 1 MiB, `bcast-linear` reached 0.8 to 1.0 times that of `bcast-binomial`.
  */
-export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
+export function defaultChoice(facts: CallFacts): DefaultChoice {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
   const isCrowded = isOversubscribed && processes > 2
+  const cores = isCrowded ? 'processes share cores' : 'processes do not share cores'
   switch (collective) {
     case 'barrier':
-      return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', segments: 1 }
+      return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', why: cores }
     case 'allreduce':
-      if (isCrowded && sizeBytes <= eagerLimitBytes) return { id: 'allreduce-linear', segments: 1 }
-      if (isLongPart(facts)) return { id: 'allreduce-segmented', segments: 1 }
-      return { id: processes === 2 ? 'allreduce-recursive-doubling' : 'allreduce-tree', segments: 1 }
+      if (isCrowded && sizeBytes <= eagerLimitBytes)
+        return { id: 'allreduce-linear', why: `${cores}, up to the eager limit` }
+      if (isLongPart(facts)) return { id: 'allreduce-segmented', why: 'long: a part for each process' }
+      if (processes === 2) return { id: 'allreduce-recursive-doubling', why: 'two processes, short parts' }
+      return { id: 'allreduce-tree', why: 'short parts per process' }
     case 'bcast':
-      if (!isMemoryShared || sizeBytes <= eagerLimitBytes) return null
-      return { id: 'bcast-linear', segments: 1 }
+      if (sizeBytes <= eagerLimitBytes) return { id: null, why: 'up to the eager limit' }
+      return isMemoryShared
+        ? { id: 'bcast-linear', why: 'past the eager limit, memory is shared' }
+        : { id: null, why: 'past the eager limit, memory is not shared' }
     case 'reduce-scatter':
-      return isCrowded ? null : { id: 'reduce-scatter-tree', segments: 1 }
+      return { id: isCrowded ? null : 'reduce-scatter-tree', why: cores }
+    case 'allgather':
+      if (isLongBlock(facts)) return { id: 'allgather-linear', why: 'long blocks' }
+      return { id: 'allgather-bruck', why: 'short blocks' }
     case 'reduce':
     case 'scan':
     case 'exscan':
-      return { id: `${collective}-tree`, segments: 1 }
-    case 'allgather':
-      return { id: isLongBlock(facts) ? 'allgather-linear' : 'allgather-bruck', segments: 1 }
+      return { id: `${collective}-tree`, why: theOnlyOne }
     case 'scatter':
     case 'gather':
     case 'alltoall':
-      return { id: `${collective}-linear`, segments: 1 }
+      return { id: `${collective}-linear`, why: theOnlyOne }
     default:
-      return null
+      return { id: null, why: theOnlyOne }
   }
 }
+
+const theOnlyOne = 'the only one of the rule'
 
 /**
  * Returns the rule's choice for a call that was measured, on processes that do not share cores and with the usual eager
@@ -93,34 +102,11 @@ export function ruleOf(call: TuningCall): Pick<TuningSetting, 'algorithm' | 'par
   const processes = callProcesses(call)
   const sizeBytes = collective === 'reduce-scatter' ? bytes * processes : bytes
   const facts = { collective, processes, isOversubscribed: false, isMemoryShared, eagerLimitBytes, sizeBytes }
-  const algorithm = defaultChoice(facts)?.id ?? (collective === 'bcast' ? 'bcast-binomial' : null)
+  const algorithm = defaultChoice(facts).id ?? (collective === 'bcast' ? 'bcast-binomial' : null)
   return algorithm === null ? null : { algorithm, parameters: {} }
 }
 
 const { eagerLimitBytes } = defaultRuntimeOptions
-
-/** Explains the choice of {@link defaultChoice} in a few words. */
-export function reasonOf(facts: CallFacts): string {
-  const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
-  const isCrowded = isOversubscribed && processes > 2
-  const cores = isCrowded ? 'processes share cores' : 'processes do not share cores'
-  switch (collective) {
-    case 'barrier':
-    case 'reduce-scatter':
-      return cores
-    case 'allreduce':
-      if (isCrowded && sizeBytes <= eagerLimitBytes) return `${cores}, up to the eager limit`
-      if (isLongPart(facts)) return 'long: a part for each process'
-      return processes === 2 ? 'two processes, short parts' : 'short parts per process'
-    case 'bcast':
-      if (sizeBytes <= eagerLimitBytes) return 'up to the eager limit'
-      return `past the eager limit, memory ${isMemoryShared ? 'is' : 'is not'} shared`
-    case 'allgather':
-      return isLongBlock(facts) ? 'long blocks' : 'short blocks'
-    default:
-      return 'the only one of the rule'
-  }
-}
 
 /**
  * Tells whether a rank's block is sent by itself, from the sender's array to the receiver's. Shorter blocks are copied

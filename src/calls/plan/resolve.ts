@@ -139,7 +139,6 @@ interface UsableSetting {
 
 interface PendingCall extends CallToPlan {
   readonly state: CollectiveContext
-  readonly facts: CallFacts
   /** The bytes of what MPI's count describes, by which methods and tuning files cut and decide. */
   readonly unitBytes: number
   readonly order: CombinationOrder
@@ -150,7 +149,7 @@ interface PendingCall extends CallToPlan {
 function pendingCall(state: CollectiveContext, call: CallToPlan, drawn: number): PendingCall {
   const { collective, sizeBytes, reduction } = call
   const unitBytes = collective === 'reduce-scatter' ? Math.ceil(sizeBytes / state.size) : sizeBytes
-  return { ...call, state, facts: factsOf(state, call), unitBytes, drawn, order: reduction?.order ?? 'any' }
+  return { ...call, state, unitBytes, drawn, order: reduction?.order ?? 'any' }
 }
 
 /** Draws the setting of a call that online tuning watches, unless its ranks have chosen the algorithm. */
@@ -218,7 +217,7 @@ function taken(call: PendingCall, setting: Setting, isBinding: boolean): Resolut
   return byRule(call, { leaf: choice.leaf, refusal: segments })
 }
 
-function namedByCall({ method, facts, unitBytes }: PendingCall): Setting | undefined {
+function namedByCall({ method, unitBytes }: PendingCall): Setting | undefined {
   if (method?.algorithm === undefined) return undefined
   const { algorithm, segments, segmentBytes } = method
   const segmentsFor = (participants: number): number => {
@@ -226,17 +225,17 @@ function namedByCall({ method, facts, unitBytes }: PendingCall): Setting | undef
     if (segmentBytes === undefined) return defaultSegments(algorithm, unitBytes)
     return segmentsOf({ algorithm, segmentBytes }, unitBytes, participants)!
   }
-  return { choice: { by: 'call', facts }, refusal: null, algorithm, segmentsFor }
+  return { choice: { by: 'call' }, refusal: null, algorithm, segmentsFor }
 }
 
 function chosenByMachine(call: PendingCall): Setting | undefined | Promise<Setting | undefined> {
-  const { state, method, collective, order, reduction, isUnsized, unitBytes, facts } = call
+  const { state, method, collective, order, reduction, isUnsized, unitBytes } = call
   // A communicator of one process moves nothing, so there the rule decides.
   if (method?.isAuto !== true || state.processes.count === 1) return undefined
   const settingOf = (chosen: MachineChoice | null): Setting | undefined => {
     if (chosen === null) return undefined
     const { algorithm, segments, chosenFor } = chosen
-    const choice: PlanChoice = { by: 'machine', facts, chosenFor }
+    const choice: PlanChoice = { by: 'machine', why: chosenFor }
     return { choice, refusal: null, algorithm, segmentsFor: () => segments }
   }
   const chosen = state.plans.byMachine.choiceFor({
@@ -267,8 +266,8 @@ function operationName(op: CombiningCall['op']): string {
   return op.kind === 'function' ? 'user-defined' : op.name
 }
 
-function settingIn({ method, facts, unitBytes }: PendingCall, leaf: TunedLeaf): Setting {
-  const choice: PlanChoice = { by: 'file', facts, leaf }
+function settingIn({ method, unitBytes }: PendingCall, leaf: TunedLeaf): Setting {
+  const choice: PlanChoice = { by: 'file', leaf }
   const { setting } = leaf
   if (setting.reason !== null) return { choice, refusal: setting.reason }
   const { algorithm } = setting
@@ -283,14 +282,14 @@ function settingIn({ method, facts, unitBytes }: PendingCall, leaf: TunedLeaf): 
  * @param tuned the setting that a tuning file or online tuning has for the call, and why it is not taken
  */
 function byRule(call: PendingCall, tuned: Pick<PlanChoice, 'leaf' | 'refusal'>): Resolution | Unplanned {
-  const { collective, facts, method, reduction } = call
-  const choice: PlanChoice = { by: 'rule', facts, ...tuned }
-  const preferred = defaultChoice(facts)
+  const { state, collective, method, reduction } = call
+  const { id: preferred, why } = defaultChoice(factsOf(state, call))
+  const choice: PlanChoice = { by: 'rule', why, ...tuned }
   if (preferred === null) return { algorithm: null, choice }
-  const cut = { segmentsFor: () => method?.segments ?? preferred.segments }
+  const cut = { segmentsFor: () => method?.segments ?? 1 }
   let instead: string | undefined
   let refusal = ''
-  for (const id of reduction === undefined ? [preferred.id] : [preferred.id, `${collective}-tree`]) {
+  for (const id of reduction === undefined ? [preferred] : [preferred, `${collective}-tree`]) {
     const algorithm = algorithmOf(id)
     const segments = avoidedByRule(call, algorithm) ?? segmentsOrRefusal(call, algorithm, cut)
     if (typeof segments === 'number')
