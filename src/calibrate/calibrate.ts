@@ -9,6 +9,9 @@ export interface MeasuredFigure {
   readonly high: number
 }
 
+/** Whether other work has disturbed a measurement: the quartiles differ by more than a half. */
+export const isWide = ({ low, high }: MeasuredFigure): boolean => high > 1.5 * low
+
 /** Returns the figure of values, one per run. */
 export function figureOf(values: readonly number[]): MeasuredFigure {
   const sorted = values.toSorted((a, b) => a - b)

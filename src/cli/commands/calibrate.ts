@@ -4,6 +4,7 @@ import {
   type Calibration,
   calibratedRanksPerProcess,
   calibratedSizes,
+  isWide,
   type MeasuredFigure,
   type MeasuredMessages,
 } from '../../calibrate/calibrate.js'
@@ -170,9 +171,6 @@ function calibrationText(
   const warning = `Quartiles of the latency (${wide.join(', ')}) are far apart: other work ran. Calibrate again on a quiet machine.`
   return [figures, ...tables, ...(wide.length === 0 ? [] : [warning])].join('\n\n')
 }
-
-/** Whether the quartiles differ by more than a half. */
-const isWide = ({ low, high }: MeasuredFigure): boolean => high > 1.5 * low
 
 /** Returns the text of `rankweave calibrate --fit`: the tables of each level, with the errors of the fit. */
 function fitText({ profile, levels }: FittedProfile): string {

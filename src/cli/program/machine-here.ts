@@ -3,6 +3,7 @@ import { cpus, hostname } from 'node:os'
 import { join } from 'node:path'
 import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
 import { sha256 } from '../../base/hash.js'
+import { isWide } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/machine-text.js'
@@ -142,6 +143,9 @@ async function measureCosts(note: (line: string) => void, measuring: Measuring):
       const { eagerLimitBytes } = calibration
       const label = { name: `here-${key}`, source, eagerLimitBytes, isLimitMeasured: true }
       await writeWholeFile(file, [formatProfile(calibratedProfile(calibration, label))])
+      const { node, network } = calibration
+      if ([node, network].some((costs) => costs !== null && isWide(costs.sendOverheadNs)))
+        note('other work ran meanwhile: measure again on a quiet machine, rankweave machine here --again')
     } finally {
       await job.stop()
     }
