@@ -25,7 +25,7 @@ export function ratioText(figure: ResultFigure): string {
 
 function timesText(ratio: number): string {
   if (ratio >= 9.95) return `${Math.round(ratio)}x`
-  return `${ratio >= 1 ? ratio.toFixed(1) : Number(ratio.toPrecision(2))}x`
+  return `${ratio >= 2 ? ratio.toFixed(1) : ratio >= 1 ? ratio.toFixed(2) : Number(ratio.toPrecision(3))}x`
 }
 
 export function number(value: number): string {
