@@ -124,7 +124,7 @@ export const joinCommand: AddCommand = (command, act) => {
           ...(process === undefined ? {} : { process }),
           onWaiting: (count, processes) => {
             if (count < processes)
-              report.note(`joined as number ${count} of ${counted(processes, 'process', 'processes')}`)
+              report.note(`joined; ${count} of ${counted(processes, 'process', 'processes')} are here`)
           },
         })
         const { firstRank, results, ranks, processes, process: own } = joined

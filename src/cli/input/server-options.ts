@@ -41,7 +41,7 @@ export function listenOptions(byDefault: string) {
     ),
     advertise: option(
       '--advertise <host>',
-      'host name or address that others dial (default: that of --listen)',
+      'host name or address that others dial (default: that of --listen; of 0.0.0.0 the name of this host)',
     ),
     tlsCert: option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only'),
     tlsKey: option('--tls-key <file>', 'its key in PEM'),

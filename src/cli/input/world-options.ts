@@ -88,7 +88,8 @@ const factories = { local, threads, websocket } as const
 export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
   const { processes, nodes, fabric, bindTo, mpiLib } = flags
   if (bindTo !== undefined && fabric !== 'threads') {
-    const instead = fabric === 'mpi' ? ': the launcher binds, mpirun --bind-to core' : ''
+    const instead =
+      fabric === 'mpi' ? ': the launcher binds, mpirun --bind-to core' : '; add --fabric threads'
     throw new RankweaveError('ERR_USAGE', `--bind-to is for --fabric threads, not for ${fabric}${instead}`)
   }
   if (mpiLib !== undefined && fabric !== 'mpi')

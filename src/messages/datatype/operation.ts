@@ -77,7 +77,7 @@ export function readyOperation(
     return { kind: 'function', name: op.name, commutative: op.commutative, combine: op.combine }
   if (!isOperationName(op)) {
     const got = typeof op === 'string' ? `'${op}'` : typeof op
-    const message = `expected the name of an operation or the result of createOperation, got ${got}`
+    const message = `expected ${operationNames.join(', ')} or the result of createOperation, got ${got}`
     throw new RankweaveError('ERR_OP', message)
   }
   if (type === typeCode.value) {

@@ -397,7 +397,8 @@ function admit(
     throw refusal('ERR_VERSION_MISMATCH', `expected Rankweave ${expected.library}, got ${request.library}`)
   }
   if (!isOwn && request.program !== expected.program) {
-    throw refusal('ERR_PROGRAM_MISMATCH', `expected the program ${expected.program}, got ${request.program}`)
+    const got = `expected the program ${expected.program}, got ${request.program}`
+    throw refusal('ERR_PROGRAM_MISMATCH', `${got}: copy the same file to all hosts`)
   }
   // Processes of the host's own have no tuning file.
   const expectedTuning = own > 0 ? undefined : (tuning ?? first.tuning)

@@ -292,7 +292,17 @@ function closedError(url: string, code: number, reason: string, hasJoined: boole
     return new RankweaveError('ERR_MESSAGE_TOO_LARGE', 'a message was longer than the rendezvous permits')
   }
   const what = hasJoined ? 'is lost' : 'cannot be reached, or is no rendezvous'
-  return worldLost(`the rendezvous at ${url} ${what} (code ${code}${reason === '' ? '' : `, ${reason}`})`)
+  const why = `code ${code}${reason === '' ? '' : `, ${reason}`}`
+  return worldLost(`the rendezvous at ${url} ${what} (${why})${hasJoined ? '' : remedyOf(url, reason)}`)
+}
+
+/** Returns what may help a process that did not reach the rendezvous. */
+function remedyOf(url: string, reason: string): string {
+  if (/certificate/i.test(reason)) return '; ca, or --ca FILE, is the certificate to trust'
+  if (/EAI_AGAIN|ENOTFOUND/.test(reason)) return '; use the IP address of its host'
+  return /hang up|ECONNRESET/.test(reason) && url.startsWith('ws:')
+    ? '; with TLS its URL begins with wss:'
+    : ''
 }
 
 function aborted(signal: AbortSignal): RankweaveError {

@@ -90,7 +90,7 @@ it('a process with another program is refused, and a host that is interrupted en
   await new Promise<void>((accepted) => {
     waiting = spawnCli(typed`join ${url} --token ${token} ${program}`, {
       onError: (text) => {
-        if (text.includes('joined as number 1 of 2 processes')) accepted()
+        if (text.includes('joined; 1 of 2 processes are here')) accepted()
       },
     })
   })

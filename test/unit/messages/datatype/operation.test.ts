@@ -158,7 +158,7 @@ describe('operations are checked', () => {
   const float64 = typeCode.Float64Array
   const ready = (op: unknown, countElems = 1) => readyOperation(op as 'sum', float64, countElems)
   it.each([
-    ['an unknown name', () => ready('average'), 'ERR_OP', /expected the name .* got 'average'/],
+    ['an unknown name', () => ready('average'), 'ERR_OP', /expected sum, .* got 'average'/],
     ['a function', () => ready(Math.max), 'ERR_OP', /createOperation, got function/],
     ['what looks like one', () => ready({ kind: 'operation' }), 'ERR_OP', /createOperation, got object/],
     ['bits of floats', () => ready('bor'), 'ERR_OP', /bor is not defined on the elements of a Float64Array/],
