@@ -9,15 +9,21 @@ enum { TWICE = 2 };
 
 static int is_reversed[RW_FUNCTIONS];
 
-static int exchange(rw_function function, const int *from, int *to, MPI_Comm comm) {
+int rw_pairing_try(rw_function function, const int *from, int *to, MPI_Comm comm) {
   static const int one[TWICE] = {1, 1}, place[TWICE] = {0, 1};
-  MPI_Request request;
+  static const MPI_Aint address[TWICE] = {0, sizeof(int)};
+  const MPI_Datatype type[TWICE] = {MPI_INT, MPI_INT};
+  MPI_Request request = MPI_REQUEST_NULL;
   int code;
   switch (function) {
     case RW_NEIGHBOR_ALLTOALL: return PMPI_Neighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm);
     case RW_NEIGHBOR_ALLTOALLV: return PMPI_Neighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm);
+    case RW_NEIGHBOR_ALLTOALLW: return PMPI_Neighbor_alltoallw(from, one, address, type, to, one, address, type, comm);
     case RW_INEIGHBOR_ALLTOALL: code = PMPI_Ineighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm, &request); break;
-    default: code = PMPI_Ineighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm, &request);
+    case RW_INEIGHBOR_ALLTOALLV:
+      code = PMPI_Ineighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm, &request);
+      break;
+    default: code = PMPI_Ineighbor_alltoallw(from, one, address, type, to, one, address, type, comm, &request);
   }
   return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
@@ -34,7 +40,7 @@ void rw_pairing_find(void) {
   if (code != MPI_SUCCESS) return;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     int to[TWICE] = {0, 0};
-    is_reversed[functions[i]] = exchange(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[1];
+    is_reversed[functions[i]] = rw_pairing_try(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[1];
   }
   is_reversed[RW_NEIGHBOR_ALLTOALL_INIT] = is_reversed[RW_INEIGHBOR_ALLTOALL];
   is_reversed[RW_NEIGHBOR_ALLTOALLV_INIT] = is_reversed[RW_INEIGHBOR_ALLTOALLV];

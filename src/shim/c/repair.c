@@ -64,26 +64,6 @@ static void destroy(void *given) {
 
 static rw_attribute attribute = RW_ATTRIBUTE(destroy);
 
-/* Exchanges two numbers of a process with itself. Returns a code of MPI. */
-static int exchange(rw_function function, const int *from, int *to, MPI_Comm comm) {
-  static const int one[BOTH] = {1, 1}, place[BOTH] = {0, 1};
-  static const MPI_Aint address[BOTH] = {0, sizeof(int)};
-  const MPI_Datatype type[BOTH] = {MPI_INT, MPI_INT};
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code;
-  switch (function) {
-    case RW_NEIGHBOR_ALLTOALL: return PMPI_Neighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm);
-    case RW_NEIGHBOR_ALLTOALLV: return PMPI_Neighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm);
-    case RW_NEIGHBOR_ALLTOALLW: return PMPI_Neighbor_alltoallw(from, one, address, type, to, one, address, type, comm);
-    case RW_INEIGHBOR_ALLTOALL: code = PMPI_Ineighbor_alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm, &request); break;
-    case RW_INEIGHBOR_ALLTOALLV:
-      code = PMPI_Ineighbor_alltoallv(from, one, place, MPI_INT, to, one, place, MPI_INT, comm, &request);
-      break;
-    default: code = PMPI_Ineighbor_alltoallw(from, one, address, type, to, one, address, type, comm, &request);
-  }
-  return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
-}
-
 static void examine(void) {
   static const int one = 1, numbers[BOTH] = {0, 1};
   static const rw_function functions[] = {RW_NEIGHBOR_ALLTOALL,  RW_NEIGHBOR_ALLTOALLV,  RW_NEIGHBOR_ALLTOALLW,
@@ -93,7 +73,7 @@ static void examine(void) {
   if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &comm) != MPI_SUCCESS) return;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     int to[BOTH] = {-1, -1};
-    pairs_by_order[functions[i]] = exchange(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[0];
+    pairs_by_order[functions[i]] = rw_pairing_try(functions[i], numbers, to, comm) == MPI_SUCCESS && to[0] == numbers[0];
   }
   PMPI_Comm_free(&comm);
 }

@@ -279,6 +279,8 @@ int rw_call_buffers(const rw_call *call, rw_function function, rw_buffer *from, 
 void rw_pairing_find(void);
 /* Returns whether the first block that a function sends along parallel edges arrives in the last slot. Local. */
 int rw_pairing_is_reversed(rw_function function);
+/* Exchanges two numbers of a process that is its own neighbor twice. Returns a code of MPI. */
+int rw_pairing_try(rw_function function, const int *from, int *to, MPI_Comm comm);
 
 /* repair.c implements the declarations below. */
 
