@@ -91,6 +91,18 @@ describeShim('the preloaded library', (shim) => {
     expect(ended.stdout).toMatch(/^right: 0 wrong elements after [1-9]\d+ failures\n$/)
   })
 
+  it.each(['10', '100000'])(
+    'fails on the rank whose message MPI refuses, with blocks of %s',
+    async (block) => {
+      const env = { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_CORES: '1' }
+      const ended = await shim.start(3, [shim.program('refusing'), block, 'started'], env)
+      expect(ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^right: 0 wrong after [1-9]\d* failures\n$/),
+      })
+    },
+  )
+
   it('chooses by scripted times: ties, noise, drift, outliers, blocks that grow', () => {
     const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)
     const program = shim.program('trials', '-O2', ...headers, '-Wl,--no-as-needed')

@@ -47,10 +47,8 @@ static int receive_apart(rw_exchange *x) {
     const rw_end *source = &p->source[i];
     int slot = rw_slot(x, source);
     if (i < p->sources && !rw_is_apart(x, &x->to, slot)) continue;
-    int posted = PMPI_Irecv(rw_buffer_at(&x->to, slot), rw_buffer_count(&x->to, slot), x->to.type, source->rank, tag,
-                            rw_arena_of_process()->comm, &x->request[x->requests]);
-    if (posted == MPI_SUCCESS) x->requests++;
-    code = rw_first_error(code, posted);
+    code = rw_first_error(code, rw_post_receive(rw_buffer_at(&x->to, slot), rw_buffer_count(&x->to, slot), x->to.type,
+                                                source->rank, tag, rw_arena_of_process()->comm, &x->request[x->requests++]));
   }
   x->receives = x->requests;
   return code;
@@ -63,10 +61,8 @@ static int receive_apart(rw_exchange *x) {
 static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reader, int is_announced) {
   rw_publisher *p = x->publisher;
   int block = block_of(p, reader), tag = rw_arena_tag(p->number, p->collective, !is_announced);
-  int code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, reader->rank, tag,
-                        rw_arena_of_process()->comm, &x->request[x->requests]);
-  if (code == MPI_SUCCESS) x->requests++;
-  return code;
+  return rw_post_send(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, reader->rank, tag,
+                      rw_arena_of_process()->comm, &x->request[x->requests++]);
 }
 
 static int publish(rw_exchange *x, const rw_buffer *from, int reader, char **packed) {
