@@ -36,6 +36,11 @@ int rw_buffer_count(const rw_buffer *buffer, int block) {
 
 int64_t rw_buffer_bytes(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
 
+int rw_type_keep(MPI_Datatype type, MPI_Datatype *kept) {
+  int code = PMPI_Type_contiguous(1, type, kept);
+  return code == MPI_SUCCESS ? PMPI_Type_commit(kept) : code;
+}
+
 /*
  * Turns elements of a type with absolute addresses, from MPI_BOTTOM on, into one element at an address: MPICH
  * neither packs nor unpacks at a null address.

@@ -219,7 +219,7 @@ int rw_exchange_start(rw_publisher *p, const rw_buffer *from, const rw_buffer *t
   rw_exchange *x = malloc(sizeof *x + sizeof *x->request * requests + (size_t)p->sources);
   MPI_Datatype type = MPI_DATATYPE_NULL;
   int code = x != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-  if (code == MPI_SUCCESS && !to->is_contiguous && p->sources > 0) code = PMPI_Type_dup(to->type, &type);
+  if (code == MPI_SUCCESS && !to->is_contiguous && p->sources > 0) code = rw_type_keep(to->type, &type);
   if (code != MPI_SUCCESS) {
     free(x);
     return code;

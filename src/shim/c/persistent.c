@@ -38,10 +38,8 @@ static void release(persistent *p) {
   free(p);
 }
 
-/* The program may free its own type. A duplicate would copy the attributes of the program, which would see that. */
 static int keep_type(rw_buffer *buffer, MPI_Datatype *kept) {
-  int code = PMPI_Type_contiguous(1, buffer->type, kept);
-  if (code == MPI_SUCCESS) code = PMPI_Type_commit(kept);
+  int code = rw_type_keep(buffer->type, kept);
   if (code == MPI_SUCCESS) buffer->type = *kept;
   return code;
 }

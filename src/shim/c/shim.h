@@ -246,6 +246,11 @@ int64_t rw_buffer_bytes(const rw_buffer *buffer, int block);
 /* Reads the bytes of a block; a block that is too long for its place is MPI_ERR_TRUNCATE. */
 int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
 int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
+/*
+ * Makes the same type, which remains if the program frees its own. A duplicate would copy the attributes of the
+ * program, which would see that.
+ */
+int rw_type_keep(MPI_Datatype type, MPI_Datatype *kept);
 
 /* calls.c implements the declarations below. */
 

@@ -315,10 +315,12 @@ static void check_attributes(void) {
   MPI_Comm_set_attr(ring, key, &got);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, &got);
   MPI_Type_set_attr(type, type_key, &got);
+  MPI_Request request;
   for (int call = 0; call < 2; call++) MPI_Neighbor_allgather(&rank, 1, type, &got, 1, type, ring);
+  MPI_Ineighbor_allgather(&rank, 1, type, &got, 1, type, ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
   wrong += got != left;
   if (HAS_PERSISTENT) {
-    MPI_Request request;
     INIT(allgather)(&rank, 1, type, &got, 1, type, ring, MPI_INFO_NULL, &request);
     MPI_Request_free(&request);
   }
