@@ -56,10 +56,10 @@ describeShim(
       ['use mpi', 'WITH_MODULE', planned],
       ['use mpi_f08', 'WITH_F08', mpi.name === 'MPICH' ? [] : planned],
     ] as const
-    const compiled = (define: string, name = 'neighbors'): string => {
+    const compiled = (define: string, name = 'neighbors', ...more: readonly string[]): string => {
       const program = shim.path(`${name}-${define}`)
       if (existsSync(program)) return program
-      const flags = ['-O1', `-D${define}`, '-fallow-argument-mismatch', '-J', shim.path('')]
+      const flags = ['-O1', `-D${define}`, ...more, '-fallow-argument-mismatch', '-J', shim.path('')]
       execFileSync(mpifort!, [...flags, '-o', program, sourceOf(`${name}.F90`)])
       return program
     }
@@ -97,6 +97,29 @@ describeShim(
                 ['MPI_Alltoallv', { 'sent directly': 12, [inPlace]: 12 }],
                 ['MPI_Alltoallw', { 'sent directly': 12 }],
                 ['MPI_Ialltoallv', { [left]: 12 }],
+              ],
+        )
+      })
+
+      it('has its non-blocking reductions made reproducible, and its persistent ones reported', async () => {
+        const init = mpi.name === 'MPICH' ? 'MPI_Allreduce_init' : 'MPIX_Allreduce_init'
+        // The module mpi_f08 of Open MPI 4 has no persistent reductions.
+        const hasInit = mpi.name === 'MPICH' || define !== 'WITH_F08'
+        const program = compiled(define, 'reductions', ...(hasInit ? [`-DINIT=${init}`] : []))
+        const ended = await shim.start(3, [program], { RANKWEAVE_SHIM: 'reproducible,report' })
+        expect(ended).toMatchObject(right)
+        const lines = [...ended.stderr.matchAll(/reproducible: (.*): 1 call (.*)/g)]
+        expect(lines.map(([, name, outcome]) => `${name}: ${outcome}`)).toEqual(
+          isLeft
+            ? []
+            : [
+                'MPI_Reduce: left to MPI: exact in any order',
+                'MPI_Ireduce: by the fixed tree',
+                'MPI_Iallreduce: by the fixed tree',
+                ...(hasInit ? ['MPI_Allreduce_init: left to MPI: a persistent request'] : []),
+                ...['reduce_scatter', 'scan', 'exscan', 'reduce_scatter_block'].map(
+                  (name) => `MPI_I${name}: by the fixed tree`,
+                ),
               ],
         )
       })
