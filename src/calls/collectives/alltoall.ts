@@ -9,15 +9,17 @@ import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.
 import type { Method } from '../plan/method.js'
 import { planOf, requireMethod } from '../plan/resolve.js'
 import {
+  blockFor,
+  blocksFor,
   deliverAll,
   deliverBlocks,
   type Layout,
   landingOf,
   placeOf,
   roomForBlocks,
+  type SendBlocks,
 } from '../values/deliver.js'
 import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../values/placement.js'
-import { blockFor, blocksFor, type SendBlocks } from '../values/send-blocks.js'
 import {
   type BlockList,
   type BlockMemory,

@@ -14,14 +14,15 @@ import type { PlannedCall } from '../program/planned-call.js'
 import {
   blockOf,
   copyIfAliased,
+  countedBlocks,
   countsOf,
+  equalBlocks,
   intoOf,
   type Layout,
   layoutOf,
   requireElements,
   requireRoot,
 } from '../values/deliver.js'
-import { countedBlocks, equalBlocks } from '../values/send-blocks.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'

@@ -5,9 +5,8 @@ import { type CollectiveCall, RankFailure } from '../matching/collective-call.js
 import type { CollectiveContext } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { requireMethod } from '../plan/resolve.js'
-import { deliver, landingOf } from '../values/deliver.js'
+import { blockFor, deliver, landingOf, type SendBlocks } from '../values/deliver.js'
 import { isRankOrder, localIndexOf, processOfRank, ranksByProcess } from '../values/placement.js'
-import { blockFor, type SendBlocks } from '../values/send-blocks.js'
 import {
   type BlockList,
   type BlockMemory,

@@ -4,11 +4,14 @@ import {
   binaryRadices,
   type DigitOrder,
   digitOrders,
+  messagesByDigit,
   OffsetDigits,
   radicesOption,
   requireCover,
+  severalRadices,
+  similarRadices,
+  switched,
 } from './digits.js'
-import { messagesByDigit, severalRadices, similarRadices, switched } from './radices.js'
 import type { StrategyKind } from './strategy-kind.js'
 
 /**

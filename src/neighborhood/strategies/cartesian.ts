@@ -3,8 +3,14 @@ import { integerListsOption, integersOption, type OptionTable } from '../../base
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { cappedWeights, requireCover } from './digits.js'
-import { coveringRadices, messagesByDigit, similarRadices, swaps } from './radices.js'
+import {
+  cappedWeights,
+  coveringRadices,
+  messagesByDigit,
+  requireCover,
+  similarRadices,
+  swaps,
+} from './digits.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**

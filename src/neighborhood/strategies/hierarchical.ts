@@ -7,12 +7,16 @@ import {
   type DigitsOf,
   digitSteps,
   digitsOption,
+  fewRadices,
+  messagesByDigit,
+  offsetRadices,
   orderOption,
   radicesOption,
   requireCover,
+  similarRadices,
+  switched,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import { fewRadices, messagesByDigit, offsetRadices, similarRadices, switched } from './radices.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**

@@ -13,13 +13,18 @@ import {
   type DigitsOf,
   digitSteps,
   digitsOption,
+  distinct,
+  evenRadices,
+  messagesByDigit,
   orderOption,
   radicesOption,
   requireCover,
   requireNoMore,
+  similarRadices,
+  swaps,
+  switched,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import { distinct, evenRadices, messagesByDigit, similarRadices, swaps, switched } from './radices.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**

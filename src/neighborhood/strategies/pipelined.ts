@@ -2,9 +2,15 @@ import { integersOption, type OptionTable } from '../../base/option.js'
 import { firstNotBelow } from '../../base/search.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
-import { binaryRadices, cappedWeights, radicesOption, requireCover } from './digits.js'
+import {
+  binaryRadices,
+  cappedWeights,
+  fewRadices,
+  radicesOption,
+  requireCover,
+  similarRadices,
+} from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import { fewRadices, similarRadices } from './radices.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**

@@ -1,7 +1,17 @@
 import type { OptionTable } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
-import { binaryRadices, type DigitOrder, Digits, orderOption, radicesOption, requireCover } from './digits.js'
-import { messagesByDigit, severalRadices, similarRadices, switched } from './radices.js'
+import {
+  binaryRadices,
+  type DigitOrder,
+  Digits,
+  messagesByDigit,
+  orderOption,
+  radicesOption,
+  requireCover,
+  severalRadices,
+  similarRadices,
+  switched,
+} from './digits.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**

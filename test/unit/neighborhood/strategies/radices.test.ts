@@ -3,7 +3,7 @@ import {
   coveringRadices,
   offsetRadices,
   usefulRadices,
-} from '../../../../src/neighborhood/strategies/radices.js'
+} from '../../../../src/neighborhood/strategies/digits.js'
 
 it('covers a count with no digit larger than needed', () => {
   expect(coveringRadices(1)).toEqual([[]])
