@@ -39,6 +39,7 @@ import {
   type LeftOut,
   type OrdinaryAllgather,
   type ProductBlock,
+  type RunnableStrategy,
   type SimulatedTime,
   type StudiedStrategy,
   type Study,
@@ -278,15 +279,33 @@ function fastestAt(
     auto,
   }: { subject: Subject; ordinary: Study['ordinaryAllgather']; auto: string | null },
 ): Fastest {
-  let best = strategies[0]
-  for (const each of strategies) if (each.simulated[i].timeUs < best.simulated[i].timeUs) best = each
+  const best = leastAt(strategies, i)
   const { bytes, timeUs, speedup, breakEvenStarts } = best.simulated[i]
   const speedupOverAllgather = ordinary === null ? null : timeUs === 0 ? 1 : ordinary[i].timeUs / timeUs
   const { strategy } = best
   return {
     ...{ bytes, strategy, timeUs, speedup, speedupOverAllgather, breakEvenStarts, auto },
     inProgram: inProgram(subject, strategy, bytes),
+    runnable: runnableAt(strategies, i, subject),
   }
+}
+
+function runnableAt(
+  strategies: readonly StudiedStrategy[],
+  i: number,
+  subject: Subject,
+): RunnableStrategy | null {
+  const wayOf = ({ strategy, simulated }: StudiedStrategy) => inProgram(subject, strategy, simulated[i].bytes)
+  const runnable = strategies.filter((each) => wayOf(each) !== 'no')
+  if (runnable.length === 0) return null
+  const best = leastAt(runnable, i)
+  return { strategy: best.strategy, speedup: best.simulated[i].speedup, inProgram: wayOf(best) }
+}
+
+function leastAt(strategies: readonly StudiedStrategy[], i: number): StudiedStrategy {
+  let best = strategies[0]
+  for (const each of strategies) if (each.simulated[i].timeUs < best.simulated[i].timeUs) best = each
+  return best
 }
 
 interface WaysSetting extends StudySteps {

@@ -76,11 +76,21 @@ export function fastestText(fastest: Fastest): string {
   return fastest.strategy === 'direct' ? 'direct (no gain)' : `${fastest.strategy} (no gain)`
 }
 
+/** Returns how an MPI program gets the fastest strategy, or the fastest that it can have. */
+export function programText({ inProgram, runnable }: Fastest): string {
+  if (inProgram !== 'no' || runnable === null) return inProgram
+  const { strategy, speedup, inProgram: way } = runnable
+  if (strategy === 'direct') return 'no, direct sends'
+  return `${strategy} ${way}, ${speedup.toFixed(2)} times as fast`
+}
+
 /** Explains how the preloaded library runs strategies. */
-export function inProgramText({ nodes }: Subject): string {
+export function inProgramText({ nodes, operation }: Subject): string {
   if (nodes === 1)
     return 'On one node the preloaded library exchanges through shared memory, which is not simulated: rankweave advise measures it.'
-  return `In an MPI program the preloaded library plans routed and hierarchical strategies by itself; a plan file (rankweave shim --plan) may have any strategy of an allgather. Blocks above ${numberText(longestCarried)} bytes it sends directly.`
+  const planFile =
+    operation === 'neighbor-allgather' ? '; a plan file (rankweave shim --plan) may have any strategy' : ''
+  return `In an MPI program the preloaded library plans routed and hierarchical strategies by itself${planFile}. It sends blocks above ${numberText(longestCarried)} bytes directly.`
 }
 
 /** Explains how a matrix leads to the lengths of a study. */
@@ -105,7 +115,7 @@ function fastestSection({ fastest, subject, ordinaryAllgather }: Study): Section
     rows: fastest.map((each) => [
       ...[lengthText(subject, each.bytes), fastestText(each), each.timeUs, each.speedup],
       ...(ordinaryAllgather === null ? [] : [each.speedupOverAllgather]),
-      each.inProgram,
+      programText(each),
     ]),
   }
   const ordinary: Table[] =

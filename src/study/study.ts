@@ -146,6 +146,16 @@ export interface Fastest {
   /** The choice of `auto` for this length; null if the strategies were given. */
   readonly auto: string | null
   readonly inProgram: InProgram
+  /** The fastest of those that the preloaded library runs in an MPI program; null if none of those studied. */
+  readonly runnable: RunnableStrategy | null
+}
+
+/** A strategy that an unmodified MPI program can have. */
+export interface RunnableStrategy {
+  readonly strategy: string
+  /** The speedup over direct sends, simulated. */
+  readonly speedup: number
+  readonly inProgram: InProgram
 }
 
 /** The way in which the preloaded library runs a strategy in an unmodified MPI program. */

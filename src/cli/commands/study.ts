@@ -34,6 +34,7 @@ import {
   inProgramText,
   operationTexts,
   productText,
+  programText,
   studyDocument,
   wayNames,
 } from '../../study/study-document.js'
@@ -314,7 +315,7 @@ function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mappe
       ['direct sends / this', ({ speedup }) => figure(speedup)],
       ...(fastest.every(({ speedupOverAllgather: over }) => over === null) ? [] : [overAllgather]),
       ['breaks even after', (each) => (hasNoGain(each) ? 'never' : callsText(each.breakEvenStarts))],
-      ['in an MPI program', (each) => each.inProgram],
+      ['in an MPI program', programText],
     ]),
     ...withoutMapping(fastest, mapped),
     inProgramText(subject),
@@ -362,5 +363,5 @@ function callsText(calls: number | null): string {
 function sensitivityText(sensitivity: Study['sensitivity']): string {
   const ratios = sensitivity.flatMap(({ variations }) => variations.map(({ ratio }) => ratio))
   const close = ratios.filter((ratio) => ratio <= 1 + closeEnough).length
-  return `with latency, overhead or bandwidth halved or doubled: within ${100 * closeEnough}% of the fastest compared in ${close} of ${ratios.length} cases`
+  return `with latency, overhead or bandwidth halved or doubled, these stay within ${100 * closeEnough}% of the fastest compared in ${close} of ${ratios.length} cases`
 }
