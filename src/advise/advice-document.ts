@@ -52,9 +52,9 @@ function changesTable({ tried, untried, together }: Advice, source: string): Tab
         ...(gain.interval === null ? [null, null] : gain.interval.map(rounded)),
         ...[gain.pairs, what],
       ]),
-      ...untried.map(({ name, share, reason }) => [
+      ...untried.map(({ name, share, ...change }) => [
         ...[name, percents(share), null, null, null, null],
-        reasonText(reason),
+        reasonText(change),
       ]),
     ],
   }

@@ -45,10 +45,19 @@ export interface Obstacle {
   readonly obstacle: string
   /** Whether more time would let it be tried. */
   readonly needsTime: boolean
+  /** Whether runs had the change all the same. */
+  readonly wasTried?: true
 }
 
+/** The obstacle to settings that are to be learned, after so many runs that tried others than MPI's. */
+export const noneFaster = (runs: number): Obstacle => ({
+  obstacle: `none was faster than MPI's in ${runs === 1 ? 'a run that tried others' : `${runs} runs that tried others`}, without an interval`,
+  needsTime: false,
+  wasTried: true,
+})
+
 export const timeIsOver: Obstacle = { obstacle: 'the time was over', needsTime: true }
-const didNotEnd: Obstacle = { obstacle: 'a run did not end', needsTime: false }
+const didNotEnd: Obstacle = { obstacle: 'a run did not end', needsTime: false, wasTried: true }
 const endedEarly: Obstacle = { obstacle: 'the runs were ended before', needsTime: true }
 
 /** The runs of a program, for which `advise` has a budget. */
@@ -164,8 +173,8 @@ function obstacleOf(error: unknown, runs: ProgramRuns): Obstacle {
   throw error
 }
 
-function untriedBy({ name, share }: PossibleChange, { obstacle, needsTime }: Obstacle): ImpossibleChange {
-  return { name, share, reason: obstacle, needsTime }
+function untriedBy({ name, share }: PossibleChange, { obstacle, ...rest }: Obstacle): ImpossibleChange {
+  return { name, share, reason: obstacle, ...rest }
 }
 
 /** Prepares a change; runs that end early, or do not end, are obstacles, too. */
@@ -198,7 +207,14 @@ function concluded(
   const advised = pays ? gained.map(({ name }) => name) : best === undefined ? [] : [best.name]
   const gain = pays ? together : (best?.gain ?? null)
   const verdict = verdictOf(tried, untried, advised, gain)
-  return { tried, untried, together, notTogether: obstacle?.obstacle ?? null, advised, verdict }
+  return {
+    tried,
+    untried,
+    together,
+    notTogether: obstacle === null ? null : reasonText({ reason: obstacle.obstacle, ...obstacle }),
+    advised,
+    verdict,
+  }
 }
 
 function verdictOf(
@@ -230,7 +246,9 @@ function verdictOf(
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
   if (most < leastShare)
     return `Nothing to gain here: at most ${percentText(most)} of the time is in calls that Rankweave can change.`
-  return `Nothing to try here: ${untried.map(({ name, reason }) => `${name}, because ${reason}`).join('; ')}.`
+  return untried.some(({ wasTried }) => wasTried)
+    ? 'Nothing was faster here, for the reasons above.'
+    : 'Nothing to try here, for the reasons above.'
 }
 
 /** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */
@@ -241,13 +259,13 @@ export function gainText({ interval, pairs, ratio }: Gain): string {
 }
 
 /** Prints `not tried: the time was over (it can touch at most 12% of the time)`, or `a run did not end`. */
-export function untriedText({ needsTime, reason, share }: Omit<ImpossibleChange, 'name'>): string {
-  return `${reasonText(reason)}${needsTime ? ` (it can touch at most ${percentText(share)} of the time)` : ''}`
+export function untriedText({ share, ...change }: Omit<ImpossibleChange, 'name'>): string {
+  return `${reasonText(change)}${change.needsTime ? ` (it can touch at most ${percentText(share)} of a rank's time)` : ''}`
 }
 
 /** Prints `not tried: the time was over`, or `a run did not end`. */
-export function reasonText(reason: string): string {
-  return reason === didNotEnd.obstacle ? reason : `not tried: ${reason}`
+export function reasonText({ reason, wasTried }: Pick<ImpossibleChange, 'reason' | 'wasTried'>): string {
+  return wasTried === true ? reason : `not tried: ${reason}`
 }
 
 function capitalized(text: string): string {

@@ -10,8 +10,8 @@ export type ChangeName = (typeof changeNames)[number]
 export interface PossibleChange {
   readonly name: ChangeName
   /**
-   * The share of the program's time that the change can touch, 0 to 1: an upper bound of what it saves. The mean over
-   * ranks.
+   * The share of its time that the change can touch of the rank with the largest one, 0 to 1: an upper bound of what it
+   * saves. Shares of several changes may add up to more than 1.
    */
   readonly share: number
   /** Says what it changes, as a sentence without its period. */
@@ -26,6 +26,8 @@ export interface ImpossibleChange {
   readonly reason: string
   /** Whether more time would let it be tried. */
   readonly needsTime: boolean
+  /** Whether runs had the change all the same. */
+  readonly wasTried?: true
 }
 
 export interface Changes {
@@ -42,7 +44,8 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
     const { name, share } = change
-    const tooLittle = share < leastShare ? `it can touch at most ${percentText(share)} of the time` : null
+    const tooLittle =
+      share < leastShare ? `it can touch at most ${percentText(share)} of a rank's time` : null
     const reason = obstacle ?? tooLittle
     if (reason === null) possible.push(change)
     else impossible.push({ name, share, reason, needsTime: false })
@@ -67,9 +70,7 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
       share: Math.min(levers.placement, levers.neighborhood + levers.sparseAlltoall),
       what: plansText(levers),
     },
-    levers.neighborhood === 0 && levers.sparseAlltoall === 0
-      ? 'the program calls no neighborhood collective, and no MPI_Alltoallv with mostly empty messages; rankweave record -o graph.txt -- COMMAND prints a study of what a neighborhood collective would bring'
-      : null,
+    levers.neighborhood === 0 && levers.sparseAlltoall === 0 ? callsNoNeighborhood : null,
   )
   consider(
     {
@@ -81,6 +82,10 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   )
   return { possible, impossible }
 }
+
+/** The reason why plans cannot be tried. A study can say what a neighborhood collective would bring. */
+export const callsNoNeighborhood =
+  'the program calls no neighborhood collective, and no MPI_Alltoallv with mostly empty messages'
 
 function plansText({ neighborhood, sparseAlltoall }: ProfileSummary['levers']): string {
   const texts = [

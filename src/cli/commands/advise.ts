@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { type Advice, advised, gainText, reasonText, untriedText } from '../../advise/advice.js'
+import { type Advice, advised, gainText, untriedText } from '../../advise/advice.js'
 import { adviceDocument } from '../../advise/advice-document.js'
+import { callsNoNeighborhood } from '../../advise/changes.js'
 import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
 import { percentText, shellWord } from '../../text/printable.js'
@@ -27,8 +29,8 @@ Changes that are tried:
 A pair ends in a ratio of times from the end of MPI_Init to the start of MPI_Finalize. After 11, 16, 23, 33 and 41 pairs the
 95% interval of the median ratio is looked at; runs end when it is narrower than 4%, or wholly above or below 1.03. A run
 begins only if it should end in time by those before; one in progress may exceed the time. A run with a change is ended
-after five times the longest run without one, at least 60 s more. Ctrl-C tells what is known so far. The program's output
-is shown once. With --compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST
+after five times the longest run without one, at least 60 s more. Ctrl-C tells what is known so far. Its standard
+output is shown once. With --compare it is kept instead, and the output of each later run compared with it by COMMAND FIRST
 OTHER, such as diff -q.
 
 Exit codes: 0 with any verdict, 2 for bad input and other results, 3 for a program that fails, 130 after Ctrl-C.
@@ -93,7 +95,25 @@ export const adviseCommand: AddCommand = (command, act) => {
 /** Returns a row of the changes that gained alone, if there are several. */
 function togetherRow({ notTogether, together }: Advice): readonly (readonly [string, string])[] {
   if (together !== null) return [['together', gainText(together)]]
-  return notTogether === null ? [] : [['together', reasonText(notTogether)]]
+  return notTogether === null ? [] : [['together', notTogether]]
+}
+
+/** Says that ranks share cores, where all are on one node: this one. */
+function oversubscribedRow(ranks: number, nodes: number): readonly (readonly [string, string])[] {
+  const cores = availableParallelism()
+  if (nodes > 1 || ranks <= cores) return []
+  const text = `${counted(ranks, 'rank shares', 'ranks share')} ${counted(cores, 'core', 'cores')}: what follows holds for such runs only`
+  return [['cores', text]]
+}
+
+/** Returns the command with which a program without neighborhood collectives goes on. */
+function nextRow(
+  { advised, untried }: Advice,
+  command: readonly string[],
+): readonly (readonly [string, string])[] {
+  if (advised.length > 0 || !untried.some(({ reason }) => reason === callsNoNeighborhood)) return []
+  const line = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
+  return [['next', `${line}, then the study that it names: what a neighborhood collective would bring`]]
 }
 
 /** Runs of fewer seconds vary much by how processes are scheduled. */
@@ -124,31 +144,34 @@ async function conclude(
   const summary = summaryOf(profile)
   const { inMpi, ranks, seconds } = summary
   const { mpi, nodes } = profile
+  const verdict =
+    seconds < shortRun && advice.advised.length === 0
+      ? `A run of ${secondsText(seconds)} is too short for a verdict: give it ${shortRun} s or more.`
+      : advice.verdict
   if (output !== undefined) {
     const line = command.map(shellWord).join(' ')
-    const page = adviceDocument(advice, { command: line, profile: summary, use })
+    const page = adviceDocument({ ...advice, verdict }, { command: line, profile: summary, use })
     await writeOutput(report, output, htmlOf(page))
     if (!isStandardOutput(output)) report.note(`wrote ${output}`)
   }
   const object = {
     ...{ command, profile: summary },
     ...{ tried: advice.tried, untried: advice.untried, together: advice.together },
-    ...{ advised: advice.advised, verdict: advice.verdict, use },
+    ...{ advised: advice.advised, verdict, use },
   }
   const rows: (readonly [string, string])[] = [
     ['program', `${counted(ranks, 'rank', 'ranks')} on ${counted(nodes.length, 'node', 'nodes')}, ${mpi}`],
-    [
-      'time',
-      `${secondsText(seconds)} in the profiled run, ${percentText(inMpi)} of it in MPI${seconds < shortRun ? '; longer runs say more' : ''}`,
-    ],
+    ['time', `${secondsText(seconds)} in the profiled run, ${percentText(inMpi)} of it in MPI`],
+    ...oversubscribedRow(ranks, nodes.length),
     ...advice.tried.map(({ name, share, what, gain }): readonly [string, string] => [
       name,
-      `${gainText(gain)}; ${what}; it can touch at most ${percentText(share)} of the time`,
+      `${gainText(gain)}; ${what}; it can touch at most ${percentText(share)} of a rank's time`,
     ]),
     ...advice.untried.map(({ name, ...change }): readonly [string, string] => [name, untriedText(change)]),
     ...(compare === undefined ? [] : [['results', `equal in ${program.count} runs by ${compare}`] as const]),
     ...togetherRow(advice),
+    ...nextRow(advice, command),
   ]
-  const last = use.length === 0 ? advice.verdict : `${advice.verdict} Use: ${use.join(' && ')}`
+  const last = use.length === 0 ? verdict : `${verdict} Use: ${use.join(' && ')}`
   reportBeside(report, output, { ...object, file: output ?? null }, `${table(rows)}\n${last}`)
 }

@@ -141,7 +141,10 @@ async function recordGraphs(
       : null
     const graphs = graphsOf(graphsIn(folder), profile)
     const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
-    for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i], graph.lines())
+    for (const [i, graph] of graphs.entries()) {
+      if (existsSync(files[i])) report.note(`replaces ${files[i]}`)
+      await writeOutput(report, files[i], graph.lines())
+    }
     reportGraphs(report, { command, output, isProfiled, profile, graphs, files })
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -46,8 +46,7 @@ export function reportGraphs(report: Reporter, recording: Recording): void {
   ])
 }
 
-const twoNodes =
-  'on 2 nodes: on one, neighborhood collectives go through shared memory, which is not simulated'
+const twoNodes = 'the one below assumes 2 nodes, because shared memory on one is not simulated'
 
 const isOnOneNode = ({ facts: { nodes } }: WrittenGraph): boolean => /^1x\d+$/.test(nodes ?? '')
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, openSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type PreparedChange, type ProgramRuns, timeIsOver } from '../../advise/advice.js'
+import { noneFaster, type PreparedChange, type ProgramRuns, timeIsOver } from '../../advise/advice.js'
 import { type ChangeName, changesOf } from '../../advise/changes.js'
 import type { Gain } from '../../advise/gain.js'
 import {
@@ -13,7 +13,7 @@ import {
   placesText,
   plannedPlacement,
 } from '../../advise/placement.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { compileProfiler, type Profile, readProfile, readSeconds, trafficOf } from '../../profile/profile.js'
 import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
@@ -197,9 +197,9 @@ export class TriedProgram {
 
   async #prepare(name: ChangeName, lastMs: number): Promise<PreparedChange> {
     if (name === 'collective settings') {
+      const before = this.#runs
       this.#settings = await this.#learn(lastMs)
-      if (this.#settings === null)
-        return { obstacle: 'the settings of MPI were the fastest of those tried', needsTime: false }
+      if (this.#settings === null) return noneFaster(this.#runs - before)
     }
     await this.writeFiles([name], this.#trial.folder)
     return this.#settings !== null && name === 'collective settings' ? { what: this.#settings.what } : {}
@@ -328,10 +328,22 @@ function requireEqual([name, ...words]: readonly string[], first: string, other:
   const { error, status, stdout, stderr } = spawnSync(name, [...words, first, other], { encoding: 'utf8' })
   if (error === undefined && status === 0) return
   const said = error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(0, 4).join('; ')
+  const hint = error === undefined ? '' : "; quote a command of several words: --compare 'diff -q'"
   throw new RankweaveError(
     'ERR_SHIM',
-    `--compare: expected equal results of two runs, got from ${name}: ${said}`,
+    `--compare: expected equal results of two runs, got from ${name}: ${said}${differenceOf(first, other)}${hint}`,
   )
+}
+
+/** Returns the first line in which two files differ, in words; empty if there is none. */
+function differenceOf(first: string, other: string): string {
+  // The command is tried on no output first.
+  if (first === other) return ''
+  const [lines, others] = [first, other].map((file) => contentsOf(file).split('\n'))
+  const at = lines.findIndex((line, i) => line !== others[i])
+  if (at < 0) return ''
+  const shownLine = (line: string | undefined) => (line === undefined ? 'nothing' : shown(line))
+  return `; line ${at + 1} was ${shownLine(lines[at])}, then ${shownLine(others[at])}`
 }
 
 const longestFile = 2 ** 28

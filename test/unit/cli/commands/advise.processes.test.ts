@@ -106,7 +106,7 @@ describe('rankweave advise', () => {
       ...{ name: 'placement', share: 0.5, reason: 'the time was over', needsTime: true },
     })
     expect(verdict).toContain(
-      'placement, not tried: the time was over (it can touch at most 50% of the time).',
+      "placement, not tried: the time was over (it can touch at most 50% of a rank's time).",
     )
   })
 
