@@ -42,7 +42,7 @@ export class RankFailure {
   }
 }
 
-/** Whether this thread has made a failure. Before that, nobody needs to look for one among the results of many ranks. */
+/** Whether this thread has made a failure. Until then, no call looks for one among the results of many ranks. */
 let haveFailed = false
 
 /** Returns the place of the first failure among results from a place on; -1 if there is none. */

@@ -252,7 +252,7 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
-    // The collectives have failed here, so no rank waits for an answer any more.
+    // The collectives have failed here, so no rank waits for an answer.
     this.#revocation.unanswered = undefined
     this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {

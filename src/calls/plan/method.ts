@@ -121,7 +121,7 @@ export function isMethod(method: Method | undefined, options: OrderOptions | und
   )
 }
 
-/** Tells whether calls with these methods are resolved alike; the order of combination is a fact of its own. */
+/** Tells whether calls with these methods are resolved alike, apart from the order of combination. */
 export function isSameMethod(a: Method | undefined, b: Method | undefined): boolean {
   return (
     a === b ||

@@ -34,7 +34,7 @@ const mostSampledSources = 64
  * Time: the destinations of the sampled sources times hops. Deterministic.
  *
  * @param mostPeers per hop, the most messages that a rank sends; absent if it is unknown
- * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of its own
+ * @param isMerged whether one block of a source serves all its destinations; otherwise each has its own
  */
 export function routeLoad(
   route: Route,
