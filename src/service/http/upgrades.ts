@@ -13,8 +13,8 @@ import { requireHost, toOriginForm } from './guard.js'
  * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of programs. Other
  * offers to upgrade are served as requests, which refuses them before the handshake. A CONNECT is refused. Tokens come
  * in the first message, so that none is in a URL. All of this waits for the answers to earlier requests on the
- * connection. A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
- * Programs send heartbeats.
+ * connection. A socket of a member that has not answered two pings in a row when the third is due is ended, after two
+ * to three intervals: its host may be gone. Programs send heartbeats.
  *
  * @param clock when to ping
  * @returns a function that ends the pings
@@ -25,12 +25,12 @@ export function acceptSockets(
   clock: Clock,
 ): () => void {
   const { guard, limits, worlds, mounted, connections } = context
-  /** Whether each socket has answered the last ping. */
-  const answered = new Map<NodeSocket, boolean>()
+  /** The number of pings that each socket has not answered. */
+  const unanswered = new Map<NodeSocket, number>()
   const toWorlds = upgradeTo((socket, remote, greeted) => {
-    answered.set(socket, true)
-    socket.on('pong', () => answered.set(socket, true))
-    socket.on('close', () => answered.delete(socket))
+    unanswered.set(socket, 0)
+    socket.on('pong', () => unanswered.set(socket, 0))
+    socket.on('close', () => unanswered.delete(socket))
     worlds.accept(socket, remote, greeted)
   }, limits.messageBytes)
   /** The answers that each connection has not taken completely, the oldest first. */
@@ -60,12 +60,12 @@ export function acceptSockets(
     )
   })
   const ping = () => {
-    for (const [socket, isThere] of answered) {
-      if (!isThere) {
+    for (const [socket, pings] of unanswered) {
+      if (pings === mostUnanswered) {
         socket.terminate()
         continue
       }
-      answered.set(socket, false)
+      unanswered.set(socket, pings + 1)
       socket.ping()
     }
     cancel = clock.later(limits.pingMs, ping)
@@ -73,6 +73,9 @@ export function acceptSockets(
   let cancel = clock.later(limits.pingMs, ping)
   return () => cancel()
 }
+
+/** One would end a member that stalls for little more than an interval, if a ping falls into its stall. */
+const mostUnanswered = 2
 
 const ignore = () => {}
 
