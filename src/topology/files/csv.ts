@@ -168,7 +168,7 @@ class CsvReader {
     this.#endOfRow()
     if (!columns.includes('source') || !columns.includes('destination'))
       reader.fail(
-        `columns 'source' and 'destination' separated by ${this.#shownDelimiter()}`,
+        `columns 'source' (src, from) and 'destination' (dst, dest, target, to) separated by ${this.#shownDelimiter()}`,
         'other names',
         begin,
       )

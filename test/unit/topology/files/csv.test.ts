@@ -92,9 +92,15 @@ test('csvText writes what parseCsv reads', () => {
 test.each([
   ['', '1:1 edges, got the end of the text'],
   ['source,destination', '1:19 edges, got the end of the text'],
-  ['a,b\n0,1', "1:1 columns 'source' and 'destination' separated by ',', got other names"],
+  [
+    'a,b\n0,1',
+    "1:1 columns 'source' (src, from) and 'destination' (dst, dest, target, to) separated by ',', got other names",
+  ],
   ['from,source,to\n0,1', "1:6 one column of each kind, got another source: 'source'"],
-  ['-1,0', "1:1 columns 'source' and 'destination' separated by ',', got other names"],
+  [
+    '-1,0',
+    "1:1 columns 'source' (src, from) and 'destination' (dst, dest, target, to) separated by ',', got other names",
+  ],
   ['0,1\n-1,0', "2:1 a source rank from 0 to 16777215, got '-1'"],
   ['0,1\n0,1.5', "2:3 a destination rank from 0 to 16777215, got '1.5'"],
   ['0,1\n,1', "2:1 a source rank from 0 to 16777215, got ','"],
