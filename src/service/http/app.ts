@@ -82,6 +82,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     app.server.emit('request', request, answer)
   })
 
+  const methodsAt = collectRoutes(app)
   readJsonBodies(app)
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
@@ -96,8 +97,12 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     if ([401, 413, 417].includes(status) || wantsSocket(request.raw)) reply.header('connection', 'close')
     return reply.code(status).send(answer)
   })
-  app.setNotFoundHandler((request) => {
-    throw nothingAt(request)
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsAt(pathOf(request.url))
+    if (methods.length === 0 || wantsSocket(request.raw)) throw nothingAt(request)
+    const message = `${request.method} is not for ${shortPath(request.url)}: expected ${methods.join(', ')}`
+    const { answer } = errorAnswer(new RankweaveError('ERR_NOT_FOUND', message))
+    return reply.code(405).header('allow', methods.join(', ')).send(answer)
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
@@ -198,11 +203,29 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
 }
 
 function nothingAt({ raw, method, url }: FastifyRequest): RankweaveError {
-  const path = pathOf(url).slice(0, 200)
+  const path = shortPath(url)
   const message = wantsSocket(raw)
     ? `there is no WebSocket at ${path}: members connect to /v1/worlds`
     : `there is no ${method} ${path}`
   return new RankweaveError('ERR_NOT_FOUND', message)
+}
+
+const shortPath = (url: string): string => pathOf(url).slice(0, 200)
+
+/** Returns a function that lists the methods that routes have at a path; call it before routes are added. */
+function collectRoutes(app: FastifyInstance): (path: string) => readonly string[] {
+  const routes: { readonly parts: readonly string[]; readonly methods: readonly string[] }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    routes.push({ parts: url.split('/'), methods: [method].flat() })
+  })
+  return (path) => {
+    const given = path.split('/')
+    const found = routes.filter(
+      ({ parts }) =>
+        parts.length === given.length && parts.every((part, i) => part.startsWith(':') || part === given[i]),
+    )
+    return [...new Set(found.flatMap(({ methods }) => methods))].sort()
+  }
 }
 
 /** Returns the path of a URL, without its query. */
