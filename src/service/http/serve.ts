@@ -90,6 +90,9 @@ export async function serve(options: ServeOptions): Promise<Service> {
       'a client sent a token, but every client is served: start with --token-file to demand tokens',
     ),
   )
+  const isBehindTls = tls !== undefined || publicUrl?.startsWith('https:') === true
+  if (!isLoopback(host) && !isBehindTls)
+    logger.warn(`without TLS, tokens travel readable to ${host}: use --tls-cert, or a proxy and --public-url`)
   const guard = new Guard({ host, isTls: tls !== undefined, publicUrl, allowedOrigins })
   await rehearseOpening(join(data, 'records'))
   const store = await Store.open(data, limits, logger)
