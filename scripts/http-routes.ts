@@ -14,6 +14,7 @@ import {
   topologyList,
   topologyQuery,
   topologyViewQuery,
+  uploadAnswer,
 } from '../src/client/protocol/http.js'
 import {
   mountedWorldInfo,
@@ -57,7 +58,7 @@ export const httpRoutes: readonly HttpRoute[] = [
     summary: 'Counts of all tenants for Prometheus. Needs the token of metrics where the service has tokens.',
   },
   {
-    ...{ method: 'POST', also: 'PUT', path: '/v1/topologies', statuses: [201, 200], answer: topologyInfo },
+    ...{ method: 'POST', also: 'PUT', path: '/v1/topologies', statuses: [201, 200], answer: uploadAnswer },
     summary: 'Uploads a topology: 201, or 200 if it is there, in whatever format. `PUT` does the same.',
     query: topologyQuery,
     body: 'bytes',
@@ -80,7 +81,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   {
     ...{ method: 'POST', path: '/v1/plans', statuses: [202, 200], body: planRequest, answer: jobInfo },
     summary:
-      'Requests a plan: the job that makes it, 200 when it is done. An impossible plan is an error, at once or of the job.',
+      'Starts a job that makes the plan, and answers with the job: 202 while it runs, 200 once the plan exists. An impossible plan is an error, at once or of the job.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans', statuses: [200], answer: planList },

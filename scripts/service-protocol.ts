@@ -27,16 +27,19 @@ type Schemas = Readonly<Record<string, z.ZodType>>
 const asAnswered = (schema: z.ZodType) => z.toJSONSchema(schema)
 const asSent = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' })
 
-/** A list of fields below its caption, or the request above it whose answer has the same ones. */
+/** A list of fields below its caption, or the request above it whose answer has these, and perhaps more. */
 function sharedLists(): (caption: string, schema: object, of: string) => string[] {
-  const owners = new Map<string, string>()
+  const owners: { readonly of: string; readonly lines: readonly string[] }[] = []
   return (caption, schema, of) => {
     const lines = fieldLines(schema)
-    const fields = lines.join('\n')
-    const owner = owners.get(fields)
-    if (owner !== undefined && lines.length > 1) return ['', `${caption}: as of \`${owner}\`.`]
-    owners.set(fields, of)
-    return fieldList(lines, caption)
+    const owner = owners.find((each) => lines.every((line) => each.lines.includes(line)))
+    owners.push({ of, lines })
+    if (owner === undefined || lines.length < 2) return fieldList(lines, caption)
+    const more = owner.lines.filter((line) => !lines.includes(line)).map((line) => /`[^`]*`/.exec(line)![0])
+    return [
+      '',
+      `${caption}: as of \`${owner.of}\`${more.length === 0 ? '' : `, without ${more.join(', ')}`}.`,
+    ]
   }
 }
 

@@ -26,6 +26,7 @@ import type {
   RankProgram,
   TopologyInfo,
   TopologyList,
+  UploadAnswer,
   UploadFormat,
 } from './protocol/http.js'
 import type { MountedWorldInfo, MountedWorldRequest, OpenedWorld, WorldInfo } from './protocol/worlds.js'
@@ -118,7 +119,8 @@ export class ServiceClient {
   }
 
   /**
-   * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
+   * Stores a topology, or finds it: its id is made of its graph, its weights and its grid. The answer also has what is
+   * odd in it, and the keys of a graph.
    *
    * @param content a graph of graphology, whose nodes become ranks as in `topologyFromGraph`; an unchanged file, also
    *   one compressed by gzip; or the text of a topology such as `moore:64x64:r=4` for the format `spec`
@@ -127,19 +129,19 @@ export class ServiceClient {
    * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold and for
    *   unknown options; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
    */
-  upload(content: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
+  upload(content: UploadedGraph, options?: { readonly name?: string }): Promise<UploadAnswer>
   upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
     options: { readonly format: UploadFormat; readonly name?: string; readonly ranks?: number },
-  ): Promise<TopologyInfo>
+  ): Promise<UploadAnswer>
   async upload(
     content: string | Blob | Uint8Array<ArrayBuffer> | UploadedGraph,
     options: { readonly format?: UploadFormat; readonly name?: string; readonly ranks?: number } = {},
-  ): Promise<TopologyInfo> {
+  ): Promise<UploadAnswer> {
     checkOptions('upload', uploadOptions, options)
     const isGraph = typeof content === 'object' && 'export' in content
     const { format = isGraph ? 'json' : undefined, name, ranks } = options
-    return this.#json<TopologyInfo>(`topologies${queryText({ format, name, ranks })}`, {
+    return this.#json<UploadAnswer>(`topologies${queryText({ format, name, ranks })}`, {
       method: 'POST',
       body: isGraph ? graphText(content) : content,
       headers: { 'content-type': 'application/octet-stream' },

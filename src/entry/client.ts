@@ -12,6 +12,7 @@ export type {
   PlanRequest,
   RankProgram,
   TopologyInfo,
+  UploadAnswer,
   UploadFormat as TopologyFormat,
 } from '../client/protocol/http.js'
 export type {

@@ -41,10 +41,22 @@ export const topologyInfo = z.strictObject({
   id: topologyId,
   ranks: count,
   edges: count,
-  name: z.string(),
+  name: z.string().describe('of the first upload of this topology, as `format` and `bytes`'),
   format: z.enum(uploadFormats),
-  bytes: count.describe('of what was uploaded'),
+  bytes: count,
   createdAt: time,
+})
+
+/** The answer to an upload, which alone has read it. */
+export const uploadAnswer = topologyInfo.extend({
+  selfLoops: count.describe('edges from a rank to itself'),
+  parallelEdges: count.describe('edges that repeat another'),
+  idleRanks: count.describe('ranks without edges'),
+  remark: z.string().nullable().describe('what is odd, such as ranks that seem to count from 1'),
+  keys: z
+    .array(z.string())
+    .nullable()
+    .describe('the key of every rank of a graph in `json`; null for other formats, and beyond 1 MiB'),
 })
 
 export const planRequest = z
@@ -53,7 +65,7 @@ export const planRequest = z
     strategy: line
       .optional()
       .describe(
-        'as `rankweave plan --strategy` takes it, `auto` included. Default: `auto` for a neighbor-allgather with `bytes`, `common-neighbor` with options of friends (`k` to `elide`), else `direct`',
+        'as `rankweave plan --strategy` takes it, `auto` included. Default: `common-neighbor` with options of friends (`k` to `elide`), `auto` with `bytes`, else `direct`',
       ),
     ...fieldsOf(planOptions),
     // Another engine is refused where the request is understood, with what to use instead.
@@ -119,10 +131,10 @@ const ranksOf = z.array(count)
 /** The statistics of a plan that this version makes; records of other versions may have others. */
 export const planStatistics = z
   .strictObject({
-    topology: word,
+    topology: word.describe('its id; schedules and mappings have a hash, without weights'),
     ranks: count,
-    strategy: word.describe('kind of the planned strategy, with `parameters`'),
-    parameters: object,
+    strategy: word.describe('kind of the planned strategy'),
+    parameters: object.describe('settings of the strategy'),
     messages: z
       .strictObject({
         direct: count,
@@ -138,25 +150,32 @@ export const planStatistics = z
     direct: object.describe(
       'the same of direct sends: `meanPerRank`, `maxPerRank`, `interNode`, `volumeBlocks`',
     ),
-    planMs: z.number().describe('measured planning time'),
+    planMs: z.number().describe('milliseconds that planning took, measured once'),
     remark: word.nullable().describe('why to doubt the plan, such as more messages than direct sends'),
     verified: z.literal(true),
     machine: word.nullable(),
-    mapping: object.optional().describe('with `map`: costs `before` and `after`; `isMapped`'),
+    mapping: object
+      .optional()
+      .describe(
+        'with `map`: costs `before` and `after` it (`pairs`, `edges`, `hopBytes`, `busiestNode`); `isMapped`; `simulated`: the times `identityUs` and `mappedUs` that decided, or null',
+      ),
     mode: word.nullable().describe('of friend groups, as `k`, `theta`, `groups`, `steps` and `matching`'),
     k: numberOrNull,
     theta: numberOrNull,
     groups: count,
     steps: count,
     matching: object.nullable(),
-    bytesPerBlock: count.optional().describe('only of `auto`, as all below: that it chose for'),
+    bytesPerBlock: count
+      .optional()
+      .describe('this and the fields below appear only with `auto`: the block length for which it chose'),
     chosen: word.optional().describe('text of the strategy'),
     considered: count.optional().describe('candidates whose time was estimated'),
+    choiceMs: z.number().optional().describe('milliseconds of choosing, and of mapping before it'),
     alternatives: z
       .array(object)
       .optional()
       .describe(
-        'simulated ones by `timeUs`; `breakEvenStarts`: calls after which planning has paid, null: never; an upper bound where `breakEvenIsAtMost`',
+        'simulated candidates with `strategy`, `parameters`, `timeUs`, `messages`, payload `bytes` by level (`process`, `package`, `node`, `network`), and `planMs`, the least of three runs if short; `breakEvenStarts`: (`planMs` less that of direct sends) / time saved per call, without `choiceMs`; null: never; an upper bound where `breakEvenIsAtMost`',
       ),
     notSimulated: z
       .array(z.strictObject({ strategy: word, atLeastUs: z.number(), because: word }))
@@ -194,7 +213,7 @@ export const rankProgram = z.strictObject({
       }),
     )
     .describe(
-      'the same as a list without places: `phase`, `kind` (`send`, `receive`, `copy`, `combine`), `peer`, `tag`, `after` (the phase that it waits for), `blocks` (-1 - p: a partial result of part p)',
+      '`phases` as a list without places: `phase`, `kind` (`send`, `receive`, `copy`, `combine`), `peer`, `tag`, `after` (the phase that it waits for), `blocks` (-1 - p is `{"partial":p}` of `phases`)',
     ),
 })
 
@@ -239,6 +258,7 @@ export const topologyViewQuery = planViewQuery.pick({ rank: true })
 
 export type UploadFormat = (typeof uploadFormats)[number]
 export type TopologyInfo = z.infer<typeof topologyInfo>
+export type UploadAnswer = z.infer<typeof uploadAnswer>
 /** A plan request as a client sends it: fields with a default may be missing. */
 export type PlanRequest = z.input<typeof planRequest>
 /** A plan request with its defaults. */

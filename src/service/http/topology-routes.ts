@@ -7,9 +7,11 @@ import {
   type TopologyInfo,
   topologyId,
   topologyQuery,
+  type UploadAnswer,
   type UploadFormat,
 } from '../../client/protocol/http.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import type { Tasks } from '../jobs/task.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
@@ -48,6 +50,8 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
       handler: async (request, reply) => {
         const { tenant } = request
         const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
+        const type = request.headers['content-type'] ?? ''
+        if (/^multipart\//i.test(type)) throw notAForm()
         if (ranks !== null && format !== 'mtx')
           throw wrongValue(
             'ERR_ARGUMENT',
@@ -70,7 +74,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
           const { bytes, hasLines, beginning } = received
           if (bytes === 0)
             throw new RankweaveError('ERR_ARGUMENT', 'the upload: expected a topology, got an empty body')
-          const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '')
+          const isForm = /^application\/x-www-form-urlencoded/i.test(type)
           const mayBeJoined = isForm && !hasLines && !isOneEdge(beginning)
           if (mayBeJoined && lineFormats.has(format)) throw linesLost()
           const upload = { path, format, ranks }
@@ -78,7 +82,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
           const built = await tasks.run('topology', { upload }, options)
           const id = `t-${built.digest}`
           const known = store.get('topologies', tenant, id)
-          if (known !== undefined) return known.record.info
+          if (known !== undefined) return answerAgain(known.record.info, built, { name, format })
           const info: TopologyInfo = {
             ...{ id, ranks: built.ranks, edges: built.edges, name, format },
             ...{ bytes: built.body.bytes, createdAt: now().toISOString() },
@@ -90,7 +94,9 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
             body: built.body,
           }
           const stored = await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
-          return reply.code(stored === record ? 201 : 200).send(stored.info)
+          return reply
+            .code(stored === record ? 201 : 200)
+            .send({ ...stored.info, ...found(built) } satisfies UploadAnswer)
         } finally {
           const left = uploads.get(tenant.id)! - 1
           if (left === 0) uploads.delete(tenant.id)
@@ -110,6 +116,32 @@ const lineFormats: ReadonlySet<UploadFormat> = new Set(['mtx', 'edges', 'csv', '
 
 /** Returns whether a text is one edge without a weight; lines that were joined have more words. */
 const isOneEdge = (text: string): boolean => /^\s*\d+[\s,;]+\d+\s*$/.test(text)
+
+type Built = Tasks['topology']['output']
+
+/** Returns what an upload was found to hold, which is not stored. */
+function found({ selfLoops, parallelEdges, idleRanks, remark, keys }: Built) {
+  return { selfLoops, parallelEdges, idleRanks, remark, keys }
+}
+
+/** Answers another upload of a stored topology, with a remark if it was stored as another one. */
+function answerAgain(
+  stored: TopologyInfo,
+  built: Built,
+  { name, format }: Pick<TopologyInfo, 'name' | 'format'>,
+): UploadAnswer {
+  const { remark, ...facts } = found(built)
+  const isSame = stored.name === name && stored.format === format && stored.bytes === built.body.bytes
+  const earlier = 'stored before: name, format and bytes are those of the first upload'
+  const remarks = [remark, isSame ? null : earlier].filter((each) => each !== null)
+  return { ...stored, ...facts, remark: remarks.length === 0 ? null : remarks.join('; ') }
+}
+
+/** `curl -F` wraps a file in a form, whose first lines are headers. */
+function notAForm(): RankweaveError {
+  const expected = 'expected the bytes of a file, got a form: use `curl --data-binary @FILE`'
+  return new RankweaveError('ERR_ARGUMENT', `the upload is multipart/form-data: ${expected}`)
+}
 
 /**
  * `curl -d @FILE` removes the line breaks of a file, so that `0 1`, `1 2` becomes the edge `0 11` of weight 2. Its type

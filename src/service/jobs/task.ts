@@ -1,5 +1,10 @@
 import type * as z from 'zod'
-import type { CompletePlanRequest, planRequest, UploadFormat } from '../../client/protocol/http.js'
+import type {
+  CompletePlanRequest,
+  planRequest,
+  UploadAnswer,
+  UploadFormat,
+} from '../../client/protocol/http.js'
 import { friendWords, planOptions, understand, wordOf } from '../../client/protocol/plan-words.js'
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
@@ -17,6 +22,17 @@ export interface UploadedTopology {
   readonly ranks: number | null
 }
 
+/** The size of an uploaded topology, and what is odd in it. */
+export interface DescribedUpload extends Pick<UploadAnswer, UploadFinding> {
+  readonly digest: string
+  readonly ranks: number
+  readonly edges: number
+  /** The value of `UploadedTopology.ranks`. */
+  readonly matrixRanks: number | null
+}
+
+type UploadFinding = 'selfLoops' | 'parallelEdges' | 'idleRanks' | 'remark' | 'keys'
+
 /**
  * The tasks of worker threads. All large data travel as files, and none of them through the event loop of the service.
  */
@@ -24,14 +40,7 @@ export interface Tasks {
   /** Builds an uploaded topology and names it by its content. */
   readonly topology: {
     readonly input: { readonly upload: UploadedTopology }
-    readonly output: {
-      readonly digest: string
-      readonly ranks: number
-      readonly edges: number
-      readonly body: Body
-      /** The value of `UploadedTopology.ranks`. */
-      readonly matrixRanks: number | null
-    }
+    readonly output: DescribedUpload & { readonly body: Body }
   }
   /** Plans, verifies, and writes the schedule to a file. */
   readonly plan: {
@@ -152,12 +161,11 @@ export interface ReadRequest extends UnderstoodRequest {
 
 /** Returns a request with the strategy that is taken where it names none. */
 export function withStrategy(request: z.output<typeof planRequest>): CompletePlanRequest {
-  const { strategy, operation, bytes } = request
+  const { strategy, bytes } = request
   const hasFriends = Object.keys(friendWords).some((name) => request[spelled(name)] !== undefined)
-  const isComparable = operation === 'neighbor-allgather' && bytes !== undefined
   return {
     ...request,
-    strategy: strategy ?? (hasFriends ? 'common-neighbor' : isComparable ? 'auto' : 'direct'),
+    strategy: strategy ?? (hasFriends ? 'common-neighbor' : bytes !== undefined ? 'auto' : 'direct'),
   }
 }
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { RankProgram, UploadFormat } from '../../client/protocol/http.js'
+import type { RankProgram } from '../../client/protocol/http.js'
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulationObject } from '../../cost/simulate/simulation.js'
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -21,27 +21,11 @@ import { versionFor } from '../../schedule/file/header.js'
 import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
 import { isNeighborSchedule, type NeighborSchedule, opKind, type Schedule } from '../../schedule/ir.js'
 import { waitsAfter } from '../../schedule/walk.js'
-import { type ByteSource, isGzip } from '../../text/byte-source.js'
-import { expanded, openSourceFile, type ReadProgress } from '../../text/source-file.js'
-import { TextReader } from '../../text/text-reader.js'
 import { chunksOf, fileError } from '../../text/whole-file.js'
-import { matrixMarketText, readMatrixMarketHeader } from '../../topology/files/matrix-market.js'
-import type { TopologySpec } from '../../topology/files/spec-text.js'
-import { parseTopologySpec } from '../../topology/files/spec-text.js'
-import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { mapFromCommunities } from '../../topology/mapping/communities.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
-import { topologyHash } from '../../topology/topology-hash.js'
-import type {
-  Body,
-  TaskKind,
-  TaskProgress,
-  Tasks,
-  UploadedTopology,
-  ViewedPlan,
-  WorkerSettings,
-} from './task.js'
+import type { Body, TaskKind, TaskProgress, Tasks, ViewedPlan, WorkerSettings } from './task.js'
+import { buildUpload, describedUpload } from './uploads.js'
 
 type Report = (progress: TaskProgress) => void
 
@@ -81,21 +65,22 @@ const viewWork = {
 /** The work of a worker thread, by the kind of its task. Every function throws errors of Rankweave for bad input. */
 export const work: Work = {
   async topology({ upload }, { expandedBytes }, report) {
-    const { topology, matrixRanks } = buildUpload(upload, expandedBytes, readProgress(report))
-    return {
-      digest: digestOf(topology),
-      ranks: topology.ranks,
-      edges: topology.outRank.length,
-      body: bodyOf(upload.path),
-      matrixRanks,
-    }
+    const described = describedUpload(upload, expandedBytes, readProgress(report))
+    return { ...described, body: bodyOf(upload.path) }
   },
 
   async plan({ upload, request, into }, { expandedBytes, arraysMb }, report) {
     const machine = request.machine === null ? null : parseMachine(request.machine)
     const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
     requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
+    const begin = performance.now()
+    let choiceMs = 0
     const planned = await reportedPlan(topology, request, machine, {
+      // No plan is retained: the hook is called when the strategy is known.
+      retained: async (_topology, _strategy, _nodes, make) => {
+        choiceMs = performance.now() - begin
+        return { plan: make(), isFromStore: false }
+      },
       onStep: (step) => {
         requireMemory(arraysMb)
         report({ step, done: 0, total: null })
@@ -117,7 +102,9 @@ export const work: Work = {
       )
     report({ step: 'writing the schedule', done: 0, total: null })
     const body = writeFile(into, scheduleText(plan.schedule))
-    return { statistics: { topology: request.topology, ...planned.report, verified: true }, body }
+    const chosen = planned.compared === null ? {} : { choiceMs }
+    const statistics = { topology: request.topology, ...planned.report, ...chosen, verified: true }
+    return { statistics, body }
   },
 
   async mapping({ upload, machine: words, into }, { expandedBytes, arraysMb }, report) {
@@ -193,18 +180,6 @@ function operationsOf(schedule: Schedule, rank: number): RankProgram['operations
       blocks: [...entryBlock.subarray(entryStart[op], entryStart[op + 1])],
     }
   })
-}
-
-/**
- * Computes the digest from which the id of a topology is made. It covers all that planning knows of it: its neighbors
- * in order, its weights, and its shape if it is a grid.
- */
-function digestOf(topology: ProcessTopology): string {
-  const { cart, pairing, outWeight, inWeight } = topology
-  const hash = createHash('sha256').update(topologyHash(topology)).update(JSON.stringify({ cart, pairing }))
-  for (const weights of [outWeight, inWeight])
-    if (weights !== null) hash.update(new Uint8Array(weights.buffer, weights.byteOffset, weights.byteLength))
-  return hash.digest('hex')
 }
 
 function readProgress(report: Report) {
@@ -301,133 +276,6 @@ function template(): string {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw fileError('read', 'report.html', cause)
-  }
-}
-
-/** Parses a topology in one line. @throws ERR_SPEC, which says what to do with a file as well */
-function specOf(text: string): TopologySpec {
-  try {
-    return parseTopologySpec(text)
-  } catch (cause) {
-    if (!isRankweaveError(cause, 'ERR_SPEC')) throw cause
-    throw new RankweaveError(
-      'ERR_SPEC',
-      `${cause.message}; for a file pass its format, such as ?format=edges`,
-      {
-        cause,
-      },
-    )
-  }
-}
-
-/** The name of the upload in errors. */
-const uploadName = 'the upload'
-
-const fileKinds = { edges: 'edges', csv: 'csv', metis: 'metis', json: 'graphology' } as const
-
-/** The most characters of a text of a topology, longer than any valid one. */
-const longestSpec = 4096
-
-/**
- * Builds what was uploaded. Limits of this thread (`lowerTopologyLimits`) hold before anything is allocated.
- *
- * @param expandedBytes what a compressed upload may expand to
- * @returns also the ranks of a matrix, which are as many as its rows unless given
- * @throws ERR_SPEC, ERR_TOPOLOGY, ERR_MATRIX_MARKET, ERR_FILE, ERR_LIMIT
- */
-function buildUpload(
-  { path, format, ranks }: UploadedTopology,
-  expandedBytes: number,
-  onProgress: ReadProgress = () => {},
-): { readonly topology: ProcessTopology; readonly matrixRanks: number | null } {
-  const open = () => boundedUpload(path, expandedBytes)
-  try {
-    return builtUpload({ path, format, ranks }, open, onProgress)
-  } catch (cause) {
-    const other = isRankweaveError(cause, 'ERR_TOPOLOGY') ? formatOf(read(open(), 64), format) : null
-    if (other === null) throw cause
-    const { code, message, details } = cause as RankweaveError
-    throw new RankweaveError(code, `${message}; this looks like ${other}: pass ?format=${other}`, {
-      cause,
-      details,
-    })
-  }
-}
-
-/** Returns the format that a text has by its beginning; null for the one that was named, and where it shows none. */
-function formatOf(beginning: string, named: UploadFormat): UploadFormat | null {
-  const formats = [
-    ['mtx', /^%%MatrixMarket/i],
-    ['json', /^\s*\{/],
-    ['csv', /^\s*"?\w+"?\s*[,;]/],
-  ] as const
-  const found = formats.find(([, pattern]) => pattern.test(beginning))?.[0]
-  return found === undefined || found === named ? null : found
-}
-
-function builtUpload(
-  { format, ranks }: UploadedTopology,
-  open: () => ByteSource,
-  onProgress: ReadProgress,
-): { readonly topology: ProcessTopology; readonly matrixRanks: number | null } {
-  if (format === 'spec') {
-    const text = read(open(), longestSpec).trim()
-    if (text.includes('\n'))
-      throw new RankweaveError(
-        'ERR_SPEC',
-        'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv',
-      )
-    const spec = specOf(text)
-    if ('file' in spec)
-      throw new RankweaveError('ERR_SPEC', 'expected a topology by parameters: of a file, upload the content')
-    return { topology: buildTopology(spec), matrixRanks: null }
-  }
-  if (format !== 'mtx')
-    return {
-      topology: buildTopology({ kind: fileKinds[format], file: uploadName }, { open, onProgress }),
-      matrixRanks: null,
-    }
-  const matrixRanks = ranks ?? rowsOf(open())
-  const spec = { kind: 'mtx', file: uploadName, ranks: matrixRanks } as const
-  return { topology: buildTopology(spec, { open, onProgress }), matrixRanks }
-}
-
-/** Returns the upload, expanded if it is compressed, once, and no further than the bound. */
-function boundedUpload(path: string, most: number): ByteSource {
-  const file = openSourceFile(path)
-  const { source, isCompressed } = expanded(file, uploadName)
-  let total = 0
-  return {
-    sizeBytes: isCompressed ? null : source.sizeBytes,
-    read: (into) => {
-      const count = source.read(into)
-      if (isCompressed && total === 0 && isGzip(into.subarray(0, count)))
-        throw new RankweaveError('ERR_FILE', 'the upload is compressed twice')
-      total += count
-      if (total > most)
-        throw new RankweaveError('ERR_LIMIT', `the upload expands to more than ${most} bytes (expandedBytes)`)
-      return count
-    },
-    close: () => file.close(),
-  }
-}
-
-function read(source: ByteSource, most: number): string {
-  try {
-    const bytes = new Uint8Array(most)
-    let count = 0
-    for (let more = -1; more !== 0 && count < most; count += more) more = source.read(bytes.subarray(count))
-    return new TextDecoder().decode(bytes.subarray(0, count))
-  } finally {
-    source.close()
-  }
-}
-
-function rowsOf(source: ByteSource): number {
-  try {
-    return readMatrixMarketHeader(new TextReader(source, { file: uploadName, ...matrixMarketText })).rows
-  } finally {
-    source.close()
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { errorAnswerSchema, jobInfo, planInfo, topologyInfo } from '../../../../src/client/protocol/http.js'
+import { errorAnswerSchema, jobInfo, planInfo, uploadAnswer } from '../../../../src/client/protocol/http.js'
 import { openedWorld } from '../../../../src/client/protocol/worlds.js'
 import { type ErrorCode, errorCodes, RankweaveError } from '../../../../src/errors.js'
 import type { Tasks } from '../../../../src/service/jobs/task.js'
@@ -56,7 +56,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
   }
   const request = httpRequests(5, known)
   const seen = new Set<string>()
-  const statuses = [200, 201, 202, 204, 400, 403, 404, 409, 413, 414, 415, 503]
+  const statuses = [200, 201, 202, 204, 400, 403, 404, 405, 409, 413, 414, 415, 503]
   const count = demanded(100_000, 0)
   for (let n = 0; n < count; n++) {
     const asked = request()
@@ -72,7 +72,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
     seen.add(`${asked.method} ${statusCode}`)
     const path = asked.url.split('?', 1)[0]
     if (asked.method === 'PUT' || (asked.method === 'POST' && path === '/v1/topologies'))
-      remember('t', topologyInfo.parse(JSON.parse(body)).id)
+      remember('t', uploadAnswer.parse(JSON.parse(body)).id)
     else if (asked.method === 'POST' && path === '/v1/plans') {
       const { id, plan } = jobInfo.parse(JSON.parse(body))
       remember('j', id)

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type ErrorAnswer,
@@ -44,7 +45,8 @@ describe('a plan by the service', () => {
     const uploaded = await ours.upload(matrix, 'format=mtx&name=dwt')
     expect(uploaded).toMatchObject({ status: 201, body: { ranks: 193, name: 'dwt', bytes: matrix.length } })
     const again = await ours.upload(gzipSync(matrix), 'format=mtx')
-    expect(again).toEqual({ status: 200, body: uploaded.body })
+    const remark = 'stored before: name, format and bytes are those of the first upload'
+    expect(again).toEqual({ status: 200, body: { ...uploaded.body, remark } })
     const topology = uploaded.body.id
     const requests = [
       { topology, k: 4 },
@@ -105,7 +107,9 @@ describe('a plan by the service', () => {
     })
     expect(await made({})).toMatchObject({ strategy: 'direct', remark: null })
     const machine = 'cluster:nodes=1,cores=16,profile=simgrid-fast'
-    expect(await made({ machine, bytes: 4 })).toMatchObject({ bytesPerBlock: 4, messages: { planned: 16 } })
+    expect(await made({ machine, bytes: 4 })).toMatchObject({
+      ...{ bytesPerBlock: 4, messages: { planned: 16 }, choiceMs: expect.any(Number) },
+    })
   })
 
   it('ends with a code where it cannot be made, and when it is cancelled', async () => {
@@ -193,6 +197,29 @@ describe('attacks', () => {
       body: { error: { message: 'the upload: expected a topology, got an empty body' } },
     })
     expect(await upload('moore:4x4:r=1', type, 'format=spec')).toMatchObject({ status: 201 })
+    const form = new FormData()
+    form.set('file', new Blob([text]))
+    expect(await ours.upload(form, 'format=edges')).toMatchObject({
+      body: { error: { message: expect.stringMatching(/^the upload is multipart.*--data-binary @FILE`$/) } },
+    })
+  })
+
+  it('an upload that is read, but odd, has a remark, and a graph in JSON the keys of its ranks', async () => {
+    expect((await ours.upload('1 2\n1 2\n2 2\n', 'format=edges')).body).toMatchObject({
+      ...{ ranks: 3, edges: 3, selfLoops: 1, parallelEdges: 1, idleRanks: 1, keys: null },
+      remark:
+        'rank 0 has no edges: ranks count from 0, and the upload may count from 1; edges from a rank to itself: 1; edges that repeat another: 1',
+    })
+    const graph = {
+      options: { type: 'undirected' },
+      nodes: [{ key: 'db' }, { key: 7 }, { key: 'idle' }],
+      edges: [{ source: 'db', target: 7 }],
+    }
+    expect((await ours.upload(JSON.stringify(graph), 'format=json')).body).toMatchObject({
+      ...{ ranks: 3, edges: 2, keys: ['db', '7', 'idle'], remark: 'ranks without edges: 1' },
+    })
+    const spec = (await ours.upload('moore:2x2:r=1', 'format=spec')).body
+    expect(spec).toMatchObject({ parallelEdges: expect.any(Number), remark: null, keys: null })
   })
 
   it('ranks without a matrix, a spec that is none, a missing field and no token say what to send', async () => {
@@ -238,6 +265,8 @@ describe('attacks', () => {
     for (const body of ['{', 'null', '[]', '['.repeat(2000), `{"topology":"${up}${up}x"}`])
       expect((await post(body)).body, body).toMatchObject({ error: { code: 'ERR_ARGUMENT' } })
     expect((await post('x', 'text/weird')).status).toBe(415)
+    const patched = await ours.get(`/v1/plans/p-${'0'.repeat(64)}`, { method: 'PATCH' })
+    expect([patched.status, patched.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD'])
     expect((await post(`"${'x'.repeat(5000)}"`)).body).toMatchObject({
       error: { code: 'ERR_MESSAGE_TOO_LARGE' },
     })
@@ -304,6 +333,12 @@ describe('a service', () => {
   it('is refused beyond this host without tokens, where its data is in use, and with limits that are none', async () => {
     const { data } = started
     await expect(serve({ data, host: '0.0.0.0' })).rejects.toMatchObject({ code: 'ERR_USAGE' })
+    const lines: string[] = []
+    const logger = pino({}, { write: (line) => void lines.push(line) })
+    await expect(serve({ data, host: '0.0.0.0', tokens: [one], logger })).rejects.toMatchObject({
+      code: 'ERR_STORE',
+    })
+    expect(lines).toEqual([expect.stringContaining('without TLS, tokens travel readable to 0.0.0.0')])
     await expect(serve({ data, limits: { nothing: 1 } as never })).rejects.toMatchObject({
       code: 'ERR_USAGE',
     })

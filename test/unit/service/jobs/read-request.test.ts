@@ -25,6 +25,10 @@ describe('the key of a request', () => {
       { strategy: 'auto', ...allgather, machine, bytes: 64 },
     ],
     [
+      { operation: 'neighbor-alltoall', machine, bytes: 64 },
+      { strategy: 'auto', ...allgather, machine, operation: 'neighbor-alltoall', bytes: 64 },
+    ],
+    [
       { operation: 'neighbor-reduce', machine },
       { strategy: 'direct', ...allgather, operation: 'neighbor-reduce', machine },
     ],
