@@ -21,7 +21,10 @@ export interface JsonSchema {
   readonly description?: string
 }
 
-/** The value of a field in words: its type and bounds. */
+/** The bound of ranks of members; the page says what a rank is. */
+const largestRank = 2 ** 22
+
+/** The value of a field in words: its type and bounds; a string with bounds is not called one. */
 function typeText(schema: JsonSchema): string {
   const { type, anyOf, items } = schema
   if (schema.title !== undefined) return `[${schema.title}](#${schema.title})`
@@ -36,11 +39,12 @@ function typeText(schema: JsonSchema): string {
       ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
       ...(pattern === undefined ? [] : [`\`${pattern}\``]),
     ]
-    return parts.length === 0 ? 'string' : `string, ${parts.join(', ')}`
+    return parts.length === 0 ? 'string' : parts.join(', ')
   }
   if (type === 'integer' || type === 'number') {
     const { minimum, maximum } = schema
     if (type === 'integer' && minimum === 0 && !(maximum! < Number.MAX_SAFE_INTEGER)) return 'count'
+    if (type === 'integer' && minimum === 0 && maximum === largestRank) return 'rank'
     const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
     const from = minimum === undefined || minimum <= -Number.MAX_SAFE_INTEGER ? '' : ` from ${minimum}`
     return `${type}${from}${isBounded ? ` to ${maximum}` : ''}`

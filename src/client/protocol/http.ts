@@ -65,7 +65,7 @@ export const planRequest = z
     strategy: line
       .optional()
       .describe(
-        'as `rankweave plan --strategy` takes it, `auto` included. Default: `common-neighbor` with options of friends (`k` to `elide`), `auto` with `bytes`, else `direct`',
+        'as `rankweave plan --strategy` takes it. Default: `common-neighbor` with options of friends (`k` to `elide`), `auto` with `bytes`, else `direct`',
       ),
     ...fieldsOf(planOptions),
     // Another engine is refused where the request is understood, with what to use instead.
@@ -157,7 +157,7 @@ export const planStatistics = z
     mapping: object
       .optional()
       .describe(
-        'with `map`: costs `before` and `after` it (`pairs`, `edges`, `hopBytes`, `busiestNode`); `isMapped`; `simulated`: the times `identityUs` and `mappedUs` that decided, or null',
+        'with `map`: costs `before` and `after` it (`pairs`, `edges`, `hopBytes`, `busiestNode`); `isMapped`; `simulated`: times that decided, or null',
       ),
     mode: word.nullable().describe('of friend groups, as `k`, `theta`, `groups`, `steps` and `matching`'),
     k: numberOrNull,

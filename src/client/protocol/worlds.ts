@@ -48,7 +48,7 @@ export const worldRequests = {
       protocol: z.literal(worldProtocolVersion).describe('version of the protocol'),
       token: z.string().max(256).optional().describe('of the service; none where it has no tokens'),
     },
-    'First message of a socket. With a wrong token the socket is closed.',
+    'First message of a socket.',
   ),
   createWorld: request(
     'createWorld',
@@ -119,7 +119,11 @@ export const worldRequests = {
     },
     'Local. Ranks of one communicator as ranks of another one (MPI_Group_translate_ranks).',
   ),
-  publish: request('publish', { address }, 'Replaces the address of this member that `lookup` returns.'),
+  publish: request(
+    'publish',
+    { address: address.describe('as in `join`') },
+    'Replaces the address of this member that `lookup` returns.',
+  ),
   lookup: request(
     'lookup',
     { comm, rank: rank.describe('of `comm`') },
@@ -174,7 +178,7 @@ const operation = z
 /** A communicator that members of a world hold. */
 const communicator = z
   .strictObject({
-    id: communicatorId,
+    id: communicatorId.describe('as `comm`'),
     parent: communicatorId
       .nullable()
       .describe('it was made of this one, or of a freed one below it; null: of none'),
@@ -192,7 +196,7 @@ const communicator = z
 export const worldInfo = z
   .strictObject({
     id: worldId,
-    name: worldName.nullable(),
+    name: worldName.nullable().describe('if it has one'),
     state: z.enum(['waiting', 'running']),
     createdAt: z.iso.datetime(),
     members: z.int().min(1).describe('that it has, or waits for'),
@@ -238,7 +242,7 @@ export const worldReplies = {
   shrink: z.strictObject(place),
   describe: z.strictObject({
     comm: communicatorId,
-    parent: communicatorId.nullable(),
+    parent: communicatorId.nullable().describe('null: of none'),
     operation,
     rank,
     size: z.int().min(1),

@@ -74,7 +74,7 @@ export function acceptSockets(
   return () => cancel()
 }
 
-/** One would end a member that stalls for little more than an interval, if a ping falls into its stall. */
+/** A limit of one would end a member that stalls for little more than an interval, if a ping falls into its stall. */
 const mostUnanswered = 2
 
 const ignore = () => {}

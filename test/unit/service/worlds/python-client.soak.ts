@@ -18,7 +18,7 @@ const ended = (command: string, args: readonly string[]) =>
     (error: { code: number; stderr: string }) => error,
   )
 
-it('the requests of docs/service.md as typed, and plan.py, yield the plan of the command', async () => {
+it('the requests of docs/service.md as typed, and plan.py, yield the plan of the command, which execute.py executes', async () => {
   const { service, end } = await startService()
   const folder = mkdtempSync(join(tmpdir(), 'rankweave-requests-'))
   try {
@@ -31,6 +31,9 @@ it('the requests of docs/service.md as typed, and plan.py, yield the plan of the
     const typed = readFileSync(join(folder, 'plan.jsonl'), 'utf8')
     expect(typed).toMatch(/^{"format":"rankweave-schedule".*\n{"rank":0,/)
     expect(byPython.stdout).toBe(typed)
+    const execute = resolve('examples/python-client/execute.py')
+    const executed = await run(python, ['-B', execute, join(folder, 'plan.jsonl')])
+    expect(executed.stdout).toBe('193 ranks, 1333 messages: every slot holds its block\n')
     expect(await ended(python, ['-B', plan, 'edges', matrix, service.url])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^HTTP Error 400.*"code":"ERR_[A-Z_]+".*\n$/),
