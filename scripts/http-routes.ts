@@ -81,7 +81,7 @@ export const httpRoutes: readonly HttpRoute[] = [
   {
     ...{ method: 'POST', path: '/v1/plans', statuses: [202, 200], body: planRequest, answer: jobInfo },
     summary:
-      'Starts a job that makes the plan, and answers with the job: 202 while it runs, 200 once the plan exists.',
+      'Starts a job that makes the plan, and answers with the job: 202 while it runs, 200 once the plan exists. An impossible plan is an error, at once or of the job.',
   },
   {
     ...{ method: 'GET', path: '/v1/plans', statuses: [200], answer: planList },
