@@ -3,15 +3,17 @@
 
 typedef rw_call call;
 
-typedef int library(const call *given);
+int rw_call_by_mpi(const call *c, rw_function function) {
+  switch (function) {
+    case RW_NEIGHBOR_ALLGATHER: return rw_next.Neighbor_allgather(RW_EQUAL_VALUES(c));
+    case RW_NEIGHBOR_ALLGATHERV: return rw_next.Neighbor_allgatherv(RW_GATHERV_VALUES(c));
+    case RW_NEIGHBOR_ALLTOALL: return rw_next.Neighbor_alltoall(RW_EQUAL_VALUES(c));
+    default: return rw_next.Neighbor_alltoallv(RW_ALLTOALLV_VALUES(c));
+  }
+}
 
-static int library_allgather(const call *c) { return rw_next.Neighbor_allgather(RW_EQUAL_VALUES(c)); }
-static int library_allgatherv(const call *c) { return rw_next.Neighbor_allgatherv(RW_GATHERV_VALUES(c)); }
-static int library_alltoall(const call *c) { return rw_next.Neighbor_alltoall(RW_EQUAL_VALUES(c)); }
-static int library_alltoallv(const call *c) { return rw_next.Neighbor_alltoallv(RW_ALLTOALLV_VALUES(c)); }
-
-static int by_mpi(const call *c, rw_function function, library *by_library) {
-  return rw_repairs() ? rw_repair_call(c, function, by_library) : by_library(c);
+static int by_mpi(const call *c, rw_function function) {
+  return rw_repairs() ? rw_repair_call(c, function) : rw_call_by_mpi(c, function);
 }
 
 static int has_negative(const int *counts, int count, int one) {
@@ -62,7 +64,7 @@ static rw_outcome why_by_library(const rw_plan *plan) {
  * Performs a planned call. Counts of calls are equal on all ranks, also after an error. So all ranks run the plan
  * or the library in the same call.
  */
-static int perform_planned(rw_state *state, int collective, rw_function function, const call *c, library *by_library) {
+static int perform_planned(rw_state *state, int collective, rw_function function, const call *c) {
   rw_plan *plan = &state->plans[collective];
   rw_buffer from, to;
   double longest = 0, begin = 0;
@@ -84,7 +86,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
       code = plan->publisher != NULL ? rw_exchange_run(plan->publisher, &from, &to) : rw_run(plan->runner, &from, &to);
       int was_direct = plan->publisher != NULL ? rw_publisher_was_direct(plan->publisher) : rw_run_was_direct(plan->runner);
       if (was_direct) outcome = RW_SENT_DIRECTLY;
-    } else code = by_mpi(c, function, by_library);
+    } else code = by_mpi(c, function);
   } else runs_plan = 1; /* the error is this library's to report */
   rw_count(state, function, outcome);
   if (is_watched) rw_pace_note(plan, (PMPI_Wtime() - begin) * 1e6, longest);
@@ -92,42 +94,42 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);
 }
 
-static int leave(rw_state *state, rw_function function, rw_outcome why, const call *c, library *by_library) {
+static int leave(rw_state *state, rw_function function, rw_outcome why, const call *c) {
   rw_count(state, function, why);
-  return by_mpi(c, function, by_library);
+  return by_mpi(c, function);
 }
 
-static int perform(const call *c, rw_function function, library *by_library) {
+static int perform(const call *c, rw_function function) {
   rw_state *state = rw_state_of(c->comm);
   int collective = function <= RW_NEIGHBOR_ALLGATHERV ? RW_ALLGATHER : RW_ALLTOALL;
   rw_outcome why = rw_why_left(state);
-  if (state == NULL) return leave(state, function, why, c, by_library);
+  if (state == NULL) return leave(state, function, why, c);
   if (rw_call_is_wrong(c, &state->lists, function == RW_NEIGHBOR_ALLTOALLV,
                function == RW_NEIGHBOR_ALLTOALLV || function == RW_NEIGHBOR_ALLGATHERV))
-    return leave(state, function, RW_WRONG, c, by_library);
+    return leave(state, function, RW_WRONG, c);
   if (state->settings.records > 0)
     rw_record(state, function, collective, c);
-  if (why != RW_BY_PLAN) return leave(state, function, why, c, by_library);
-  return perform_planned(state, collective, function, c, by_library);
+  if (why != RW_BY_PLAN) return leave(state, function, why, c);
+  return perform_planned(state, collective, function, c);
 }
 
 RW_EXPORT int MPI_Neighbor_allgather(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                      int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return perform(&given, RW_NEIGHBOR_ALLGATHER, library_allgather);
+  return perform(&given, RW_NEIGHBOR_ALLGATHER);
 }
 
 RW_EXPORT int MPI_Neighbor_allgatherv(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                       const int receive_counts[], const int displacements[], MPI_Datatype receive_type,
                                       MPI_Comm comm) {
   call given = {from, to, send_count, 0, NULL, NULL, receive_counts, displacements, send_type, receive_type, comm};
-  return perform(&given, RW_NEIGHBOR_ALLGATHERV, library_allgatherv);
+  return perform(&given, RW_NEIGHBOR_ALLGATHERV);
 }
 
 RW_EXPORT int MPI_Neighbor_alltoall(const void *from, int send_count, MPI_Datatype send_type, void *to,
                                     int receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, send_count, receive_count, NULL, NULL, NULL, NULL, send_type, receive_type, comm};
-  return perform(&given, RW_NEIGHBOR_ALLTOALL, library_alltoall);
+  return perform(&given, RW_NEIGHBOR_ALLTOALL);
 }
 
 RW_EXPORT int MPI_Neighbor_alltoallv(const void *from, const int send_counts[], const int send_displacements[],
@@ -135,5 +137,5 @@ RW_EXPORT int MPI_Neighbor_alltoallv(const void *from, const int send_counts[], 
                                      const int receive_displacements[], MPI_Datatype receive_type, MPI_Comm comm) {
   call given = {from, to, 0, 0, send_counts, send_displacements, receive_counts, receive_displacements,
                 send_type, receive_type, comm};
-  return perform(&given, RW_NEIGHBOR_ALLTOALLV, library_alltoallv);
+  return perform(&given, RW_NEIGHBOR_ALLTOALLV);
 }

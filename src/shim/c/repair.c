@@ -182,42 +182,31 @@ static int is_wrong(const rw_call *call, rw_function function, const repaired *p
   call->from, p->sent.counts, p->sent.places, p->sent.types, call->to, p->received.counts, p->received.places,      \
       p->received.types, call->comm
 
-static int start_and_wait(const rw_call *c, rw_function function) {
-  MPI_Request request;
-  int code;
-  switch (function) {
-    case RW_NEIGHBOR_ALLGATHER: code = rw_next.Ineighbor_allgather(RW_EQUAL_VALUES(c), &request); break;
-    case RW_NEIGHBOR_ALLGATHERV: code = rw_next.Ineighbor_allgatherv(RW_GATHERV_VALUES(c), &request); break;
-    case RW_NEIGHBOR_ALLTOALL: code = rw_next.Ineighbor_alltoall(RW_EQUAL_VALUES(c), &request); break;
-    default: code = rw_next.Ineighbor_alltoallv(RW_ALLTOALLV_VALUES(c), &request);
-  }
-  return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
-}
-
-int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *)) {
+int rw_repair_call(const rw_call *call, rw_function function) {
   repaired *p;
-  if (call->comm == MPI_COMM_NULL) return by_library(call);
+  if (call->comm == MPI_COMM_NULL) return rw_call_by_mpi(call, function);
   int code = find(call->comm, &p);
   /* A call that MPI refuses must not wait for other ranks. */
-  if (code == MPI_SUCCESS && is_wrong(call, function, p)) return by_library(call);
+  if (code == MPI_SUCCESS && is_wrong(call, function, p)) return rw_call_by_mpi(call, function);
   if (code == MPI_SUCCESS) code = agree_on_null(call->comm, p);
   if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
   if (p->has_null) {
+    MPI_Request request;
     count(&started[function]);
-    return start_and_wait(call, function);
+    code = rw_start_by_mpi(call, function, &request);
+    return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
   }
-  if (!must_exchange(p, function)) return by_library(call);
+  if (!must_exchange(p, function)) return rw_call_by_mpi(call, function);
   code = exchange_blocks(p, function, RW_NEIGHBOR_ALLTOALLW, call);
   return code == MPI_SUCCESS ? rw_next.Neighbor_alltoallw(W_VALUES) : rw_raise(call->comm, code);
 }
 
-int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
-                    int (*by_library)(const rw_call *, MPI_Request *)) {
+int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request) {
   repaired *p;
-  if (call->comm == MPI_COMM_NULL) return by_library(call, request);
+  if (call->comm == MPI_COMM_NULL) return rw_start_by_mpi(call, function, request);
   int code = find(call->comm, &p);
   if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
-  if (!must_exchange(p, function) || is_wrong(call, function, p)) return by_library(call, request);
+  if (!must_exchange(p, function) || is_wrong(call, function, p)) return rw_start_by_mpi(call, function, request);
   code = exchange_blocks(p, function, RW_INEIGHBOR_ALLTOALLW, call);
   return code == MPI_SUCCESS ? rw_next.Ineighbor_alltoallw(W_VALUES, request) : rw_raise(call->comm, code);
 }

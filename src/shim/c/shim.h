@@ -274,9 +274,16 @@ typedef struct {
 
 #include "counting.h"
 
+/* Hands a blocking call to MPI. */
+int rw_call_by_mpi(const rw_call *call, rw_function function);
 /* Returns whether the library has to refuse the arguments itself. */
 int rw_call_is_wrong(const rw_call *call, const rw_lists *lists, int is_v_send, int is_v_receive);
 int rw_call_buffers(const rw_call *call, rw_function function, rw_buffer *from, rw_buffer *to);
+
+/* nonblocking.c implements the declaration below. */
+
+/* Starts a call by MPI, also if its function is the blocking one. */
+int rw_start_by_mpi(const rw_call *call, rw_function function, MPI_Request *request);
 
 /* pairing.c implements the declarations below. */
 
@@ -292,10 +299,9 @@ int rw_pairing_try(rw_function function, const int *from, int *to, MPI_Comm comm
 /* Returns whether calls that run into a defect of MPI are put right; alike on all processes. */
 int rw_repairs(void);
 /* Hands a blocking call to MPI, around its defects. Collective in the first call on a communicator. */
-int rw_repair_call(const rw_call *call, rw_function function, int (*by_library)(const rw_call *));
+int rw_repair_call(const rw_call *call, rw_function function);
 /* Starts a call by MPI, around its defects. Local. */
-int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request,
-                    int (*by_library)(const rw_call *, MPI_Request *));
+int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *request);
 /* The received blocks of a call with a datatype for each. */
 typedef struct {
   const int *counts;
