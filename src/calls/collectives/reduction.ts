@@ -188,7 +188,7 @@ export abstract class ReductionCall<P extends object> implements CollectiveCall<
   check(): this {
     const { algorithm, segments } = this.method ?? {}
     const isChosen = algorithm !== undefined || segments !== undefined
-    if (isChosen && this.state.isPlaced) this.#runnerFor()
+    if (isChosen && this.state.isPlaced) this.#runnerFor(resolve(this.state, this.#call))
     return this
   }
 
@@ -220,35 +220,45 @@ export abstract class ReductionCall<P extends object> implements CollectiveCall<
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
     const usual = this.#usual
-    if (usual === undefined || exchange.isWatched === true) return this.#planAndRun(contributions, exchange)
+    if (usual === undefined || exchange.isWatched === true)
+      return this.#resolveAndRun(contributions, exchange)
     this.runBy(usual, contributions, exchange)
     return undefined
   }
 
-  // This is apart from `run`, which would otherwise allocate the variables that its functions capture.
-  #planAndRun(
+  #resolveAndRun(
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
-    const failed = (error: unknown): readonly unknown[] => {
-      if (isRankweaveError(error, 'ERR_ALGORITHM')) return failAllRanks(contributions.length, error)
-      throw error
-    }
-    const go = (runner: P): undefined => {
-      this.runBy(runner, contributions, exchange)
-    }
     try {
-      const runner = this.#runnerFor(exchange)
-      return runner instanceof Promise ? runner.then(go, failed) : go(runner)
+      const resolution = resolve(this.state, this.#call, exchange)
+      const known = resolution instanceof Promise ? undefined : this.#runners.get(resolution)
+      if (known === undefined) return this.#planAndRun(resolution, contributions, exchange)
+      this.runBy(known.runner, contributions, exchange)
+      return undefined
     } catch (error) {
-      return failed(error)
+      return refusedBy(error, contributions.length)
     }
   }
 
-  /** Plans the call, and returns what runs the plan. */
-  #runnerFor(exchange?: Exchange): P | Promise<P> {
+  // This is apart from what repeated calls run, which would otherwise allocate the variables that functions capture.
+  #planAndRun(
+    resolution: Resolved,
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): undefined | Promise<readonly unknown[] | undefined> {
+    const go = (runner: P): undefined => {
+      this.runBy(runner, contributions, exchange)
+    }
+    const runner = this.#runnerFor(resolution, exchange)
+    if (!(runner instanceof Promise)) return go(runner)
+    return runner.then(go, (error) => refusedBy(error, contributions.length))
+  }
+
+  /** Returns what runs the plan of a resolved call. */
+  #runnerFor(resolved: Resolved, exchange?: Exchange): P | Promise<P> {
     const runner = whenThere(
-      resolve(this.state, this.#call, exchange),
+      resolved,
       (resolution) => this.#runners.get(resolution)?.runner ?? this.#newRunner(resolution),
     )
     if (exchange?.isWatched === true) return runner
@@ -283,6 +293,14 @@ export abstract class ReductionCall<P extends object> implements CollectiveCall<
   protected plan(collective: Collective, method: Method | undefined) {
     return planOf(this.state, { ...this.#call, collective, method, root: 0 })
   }
+}
+
+type Resolved = ReturnType<typeof resolve>
+
+/** Fails the ranks of a call that no algorithm serves, on every process alike. Other errors fail the communicator. */
+function refusedBy(error: unknown, ranks: number): readonly unknown[] {
+  if (isRankweaveError(error, 'ERR_ALGORITHM')) return failAllRanks(ranks, error)
+  throw error
 }
 
 /** The most bytes of a store, with its contributions and results, that is retained for the next run. */
