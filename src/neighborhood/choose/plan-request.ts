@@ -95,6 +95,8 @@ interface RequestedPlan {
   readonly strategy: Strategy
   readonly nodes: Int32Array | null
   readonly compared: Compared | null
+  /** The measured time of mapping and comparing before the plan, in milliseconds. */
+  readonly choiceMs: number
   /** The time to read a plan from a store, in milliseconds; null for a plan that was made. */
   readonly retainedMs: number | null
 }
@@ -116,10 +118,12 @@ export async function requestedPlan(
   const { onStep = () => {}, onProgress, signal, retained } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, given.ranks))
   await prepareEngine(groupingOf(asked)?.engine)
+  const asking = performance.now()
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
   const { topology, mapping, compared } = comparedTopology(given, mapped, request, machine, hooks)
+  const choiceMs = performance.now() - asking
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   const make = () =>
@@ -134,7 +138,7 @@ export async function requestedPlan(
       ? { plan: make(), isFromStore: false }
       : await retained(topology, strategy, nodes, make)
   const retainedMs = isFromStore ? performance.now() - begin : null
-  return { plan: planned, topology, mapping, strategy, nodes, compared, retainedMs }
+  return { plan: planned, topology, mapping, strategy, nodes, compared, choiceMs, retainedMs }
 }
 
 /**
@@ -254,7 +258,7 @@ export async function reportedPlan(
   hooks: PlanHooks = {},
 ): Promise<ReportedPlan> {
   const requested = await requestedPlan(given, request, machine, hooks)
-  const { plan: planned, topology, mapping, strategy, nodes, compared } = requested
+  const { plan: planned, topology, mapping, strategy, nodes, compared, choiceMs } = requested
   const { operation } = request
   const direct = planStatistics(plan(topology, { kind: 'direct' }, { operation }), nodes)
   hooks.onStep?.('verifying the plan')
@@ -282,7 +286,7 @@ export async function reportedPlan(
       volumeBlocks: direct.volumeBlocks,
     },
     matching: matchingOf(planned),
-    ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
+    ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy), choiceMs)),
     planMs: planned.planMs,
     remark: remarks.length === 0 ? null : remarks.join('; '),
   }
@@ -321,6 +325,8 @@ export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternative
   readonly bytesPerBlock: number
   /** The text of the planned strategy. */
   readonly chosen: string
+  /** The measured time of choosing, and of mapping before it, in milliseconds. */
+  readonly choiceMs: number
   readonly ordinaryAllgather: Ordinary | null
   readonly profile: string
   readonly remark: string | null
@@ -330,12 +336,17 @@ export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternative
 
 const origins = { timeUs: 'simulated', planMs: 'measured', breakEvenStarts: 'derived' } as const
 
-function choiceObject({ choice, ordinary, profile, remark }: Compared, planned: string): ReportedChoice {
+function choiceObject(
+  { choice, ordinary, profile, remark }: Compared,
+  planned: string,
+  choiceMs: number,
+): ReportedChoice {
   const { alternatives, notSimulated, bytes, considered } = choice
   return {
     bytesPerBlock: bytes,
     chosen: planned,
     considered,
+    choiceMs,
     alternatives,
     notSimulated,
     ordinaryAllgather: ordinary,

@@ -73,14 +73,7 @@ export const work: Work = {
     const machine = request.machine === null ? null : parseMachine(request.machine)
     const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
     requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
-    const begin = performance.now()
-    let choiceMs = 0
     const planned = await reportedPlan(topology, request, machine, {
-      // No plan is retained: the hook is called when the strategy is known.
-      retained: async (_topology, _strategy, _nodes, make) => {
-        choiceMs = performance.now() - begin
-        return { plan: make(), isFromStore: false }
-      },
       onStep: (step) => {
         requireMemory(arraysMb)
         report({ step, done: 0, total: null })
@@ -102,9 +95,7 @@ export const work: Work = {
       )
     report({ step: 'writing the schedule', done: 0, total: null })
     const body = writeFile(into, scheduleText(plan.schedule))
-    const chosen = planned.compared === null ? {} : { choiceMs }
-    const statistics = { topology: request.topology, ...planned.report, ...chosen, verified: true }
-    return { statistics, body }
+    return { statistics: { topology: request.topology, ...planned.report, verified: true }, body }
   },
 
   async mapping({ upload, machine: words, into }, { expandedBytes, arraysMb }, report) {

@@ -24,7 +24,8 @@ async function answer(kind: string, input: unknown): Promise<never> {
     const text = readFileSync((input as Tasks['topology']['input']).upload.path, 'utf8')
     if (text === '') throw new RankweaveError('ERR_SPEC', 'expected a topology')
     const body = { bytes: Buffer.byteLength(text), sha256: hexOf(text) }
-    return { digest: body.sha256, ranks: 36, edges: 288, body, matrixRanks: null } as never
+    const facts = { selfLoops: 0, parallelEdges: 0, idleRanks: 0, remark: null, keys: null }
+    return { digest: body.sha256, ranks: 36, edges: 288, body, matrixRanks: null, ...facts } as never
   }
   const { into, rank } = input as { into: string; rank?: number }
   if (kind === 'plan') return { statistics: {}, body: write(into, '{"format":"x"}\n') } as never
