@@ -1,5 +1,6 @@
 /*
- * What messages of MPI between two processes cost, and data in the memory of one, in the terms of LogGP: see measure.h.
+ * This file measures the costs of messages between two processes, and of data in the memory of one, in the terms of
+ * LogGP: see measure.h.
  * Every figure is a difference of two lengths or counts, so that what surrounds a message cancels.
  */
 #include "measure.h"

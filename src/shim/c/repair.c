@@ -41,7 +41,7 @@ typedef struct {
   int has_null;   /* some rank has MPI_PROC_NULL as a neighbor in a graph; below 0: not agreed */
   int is_wrapped; /* a dimension is periodic and has one or two processes */
   int *source;    /* slot whose block arrives where a function pairs by order; it shares its memory with both counts */
-  arrays sent, received; /* both share the memory of each array */
+  arrays sent, received; /* their arrays of a kind share one memory */
 } repaired;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
