@@ -125,7 +125,7 @@ export const serviceLimits = {
     least: 1,
     most: mostMs,
     default: 15_000,
-    help: 'milliseconds between pings of members, which are lost after two without an answer',
+    help: 'milliseconds between pings of members',
   }),
   worlds: integerOption({
     least: 1,
