@@ -7,7 +7,7 @@
  * The first command starts the threads itself, checks the picture, and times both loops in turn. The second computes the
  * picture alone; `-- 9` behind it times both loops 9 times, and returns medians in milliseconds and their ratio, the speedup.
  */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import process, { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Communicator } from 'rankweave'
@@ -138,5 +138,9 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
     `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
   )
   console.log(`${reportOf(threads, result.pointsDiffering, result)}\n`)
+  // The load of the last minute has this program's threads, too.
+  const [load] = loadavg()
+  if (load > threads + 1)
+    console.log(`Other programs kept the cores busy (load ${load.toFixed(0)}): an idle machine shows more.\n`)
   if (result.pointsDiffering > 0) process.exitCode = 1
 }

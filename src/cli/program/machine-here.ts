@@ -70,7 +70,7 @@ function coresOfPackages(): readonly number[] {
       const file = `/sys/devices/system/cpu/cpu${processor}/topology/${name}`
       return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
     })
-    // Without a description every hardware thread is a core.
+    // Where the kernel does not describe a hardware thread, it counts as a core.
     const own = packageId ?? '0'
     cores.set(own, (cores.get(own) ?? new Set()).add(core ?? `thread ${processor}`))
   }

@@ -296,7 +296,7 @@ function closedError(url: string, code: number, reason: string, hasJoined: boole
   return worldLost(`the rendezvous at ${url} ${what} (${why})${hasJoined ? '' : remedyOf(url, reason)}`)
 }
 
-/** Returns what may help a process that did not reach the rendezvous. */
+/** Returns a remedy for a process that did not reach the rendezvous; empty if none is known. */
 function remedyOf(url: string, reason: string): string {
   if (/certificate/i.test(reason)) return '; ca, or --ca FILE, is the certificate to trust'
   if (/EAI_AGAIN|ENOTFOUND/.test(reason)) return '; use the IP address of its host'
