@@ -1,10 +1,12 @@
 // npm run bench:docs: writes docs/benchmarks.md and, for contributors, tables with targets beside bench/results.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { pageWithTables } from '../scripts/marked-tables.js'
 import { benchmarksPage } from './benchmarks-page.js'
 import { readNeighborhood } from './neighborhood/record-neighborhood.js'
 import { strategiesPage } from './neighborhood/strategies-page.js'
+import { readmeRatios } from './readme-ratios.js'
 import { resultPages } from './result-tables.js'
 import { readResults } from './results-file.js'
 
@@ -17,6 +19,8 @@ export function writeBenchmarkPages(): void {
     ['neighborhood/strategies', strategiesPage(readNeighborhood())] as const,
   ]
   for (const [name, text] of tables) writeFileSync(new URL(`${name}.md`, import.meta.url), text)
+  const readme = new URL('../README.md', import.meta.url)
+  writeFileSync(readme, pageWithTables([readmeRatios(files)], 'README.md', readFileSync(readme, 'utf8')))
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) writeBenchmarkPages()

@@ -23,7 +23,7 @@ export function ratioText(figure: ResultFigure): string {
   return `${timesText(ratio)} (${interval.map((end) => end.toFixed(2)).join(' to ')})`
 }
 
-function timesText(ratio: number): string {
+export function timesText(ratio: number): string {
   if (ratio >= 9.95) return `${Math.round(ratio)}x`
   return `${ratio >= 2 ? ratio.toFixed(1) : ratio >= 1 ? ratio.toFixed(2) : Number(ratio.toPrecision(3))}x`
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { benchmarksPage } from '../../../bench/benchmarks-page.js'
+import { readmeRatios } from '../../../bench/readme-ratios.js'
 import { resultPages } from '../../../bench/result-tables.js'
 import { readResults } from '../../../bench/results-file.js'
+import { pageWithTables } from '../../../scripts/marked-tables.js'
 
 const files = readResults()
 const page = readFileSync(new URL('../../../docs/benchmarks.md', import.meta.url), 'utf8')
@@ -16,6 +18,11 @@ describe('docs/benchmarks.md', () => {
     expect(page.split(/\s+/).length).toBeLessThanOrEqual(1600)
     expect(page).not.toMatch(/\btarget|: met|: missed/)
   })
+})
+
+it('README compares as npm run bench:docs writes it', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  expect(pageWithTables([readmeRatios(files)], 'README.md', readme)).toBe(readme)
 })
 
 describe('tables of bench/results', () => {
