@@ -170,13 +170,17 @@ function builtUpload(
 /** Returns the upload, expanded if it is compressed, once, and no further than the bound. */
 function boundedUpload(path: string, most: number): ByteSource {
   const file = openSourceFile(path)
-  const { source, isCompressed } = expanded(file, uploadName)
+  const { source, isCompressed } = openExpanded(file)
+  // A read may give a single byte, and the beginning of a gzip file is two.
+  const beginning = new Uint8Array(2)
   let total = 0
   return {
     sizeBytes: isCompressed ? null : source.sizeBytes,
     read: (into) => {
       const count = source.read(into)
-      if (isCompressed && total === 0 && isGzip(into.subarray(0, count)))
+      if (total < beginning.length)
+        beginning.set(into.subarray(0, Math.min(count, beginning.length - total)), total)
+      if (isCompressed && total < beginning.length && isGzip(beginning))
         throw new RankweaveError('ERR_FILE', 'the upload is compressed twice')
       total += count
       if (total > most)
@@ -184,6 +188,16 @@ function boundedUpload(path: string, most: number): ByteSource {
       return count
     },
     close: () => file.close(),
+  }
+}
+
+/** Expands a file if it is compressed, and closes it after an error. */
+function openExpanded(file: ByteSource): ReturnType<typeof expanded> {
+  try {
+    return expanded(file, uploadName)
+  } catch (error) {
+    file.close()
+    throw error
   }
 }
 

@@ -142,6 +142,7 @@ describe('a plan by the service', () => {
 })
 
 describe('attacks', () => {
+  const twice = gzipSync(Buffer.from('0 1\n'))
   const refused = [
     [
       'a matrix that claims millions of rows',
@@ -165,7 +166,12 @@ describe('attacks', () => {
     ['deep JSON that ends', '['.repeat(40_000) + ']'.repeat(40_000), 'format=json', 400],
     ['more than the limit', new Uint8Array(100_001), 'format=edges', 413],
     ['what expands beyond the limit', gzipSync(Buffer.alloc(50_000_000, '0 1\n')), 'format=edges', 413],
-    ['what is compressed twice', gzipSync(gzipSync(Buffer.from('0 1\n'))), 'format=edges', 400],
+    ['what is compressed twice', gzipSync(twice), 'format=edges', 400],
+    [
+      'what is compressed twice in two pieces',
+      Buffer.concat([gzipSync(twice.subarray(0, 1)), gzipSync(twice.subarray(1))]),
+      ...(['format=edges', 400] as const),
+    ],
   ] as const
 
   it('a table without its format is told to state it', async () => {
