@@ -154,15 +154,14 @@ export class FileNotes {
     if (hasOddLoops)
       for (let e = 0; e < sources.length; e++)
         if (sources[e] === destinations[e]) this.odd('self-loops', lineOfEdge(e), () => words(e))
-    const { repeated, oneWay } = examineEdges(sources, destinations)
-    for (const [e, first] of repeated)
-      this.odd(
-        'duplicate-edges',
-        lineOfEdge(e),
-        () => `${words(e)} again, first in line ${lineOfEdge(first)()}`,
-      )
+    const { firstOf, isOneWay } = examineEdges(sources, destinations)
+    for (const [e, first] of firstOf.entries()) {
+      const text = () => `${words(e)} again, first in line ${lineOfEdge(first)()}`
+      if (first >= 0) this.odd('duplicate-edges', lineOfEdge(e), text)
+    }
     if (!hasDirections) return
-    for (const e of oneWay) this.odd('one-way-edges', lineOfEdge(e), () => `${words(e)}, none back`)
+    for (const [e, is] of isOneWay.entries())
+      if (is === 1) this.odd('one-way-edges', lineOfEdge(e), () => `${words(e)}, none back`)
   }
 }
 
@@ -178,15 +177,16 @@ function* runsOf(ranks: number, has: (rank: number) => boolean): Generator<strin
 }
 
 /**
- * Returns the edges that repeat an earlier one, each with the first of its kind, and those without a reverse if nearly
- * all have one; by index, ascending.
+ * Finds edges that repeat an earlier one, and those without a reverse if nearly all have one.
+ *
+ * @returns `firstOf[e]`: the first edge that e repeats, or -1; `isOneWay[e]`: 1 where the reverse is missing
  */
 function examineEdges(
   sources: Int32Array,
   destinations: Int32Array,
 ): {
-  readonly repeated: readonly (readonly [e: number, first: number])[]
-  readonly oneWay: readonly number[]
+  readonly firstOf: Int32Array
+  readonly isOneWay: Uint8Array
 } {
   let ranks = 0
   for (const ends of [sources, destinations]) for (const rank of ends) ranks = Math.max(ranks, rank + 1)
@@ -198,8 +198,8 @@ function examineEdges(
   const sendsTo = new Int32Array(ranks).fill(-1)
   const firstTo = new Int32Array(ranks).fill(-1)
   const first = new Int32Array(ranks)
-  const repeated: [number, number][] = []
-  const oneWay: number[] = []
+  const firstOf = new Int32Array(sources.length).fill(-1)
+  const isOneWay = new Uint8Array(sources.length)
   let oneWayPairs = 0
   let pairs = 0
   for (let p = 0; p < ranks; p++) {
@@ -208,7 +208,7 @@ function examineEdges(
       const e = outEdges[i]
       const q = destinations[e]
       if (firstTo[q] === p) {
-        repeated.push([e, first[q]])
+        firstOf[e] = first[q]
         continue
       }
       firstTo[q] = p
@@ -218,15 +218,12 @@ function examineEdges(
       else {
         pairs++
         oneWayPairs++
-        oneWay.push(e)
+        isOneWay[e] = 1
       }
     }
   }
   const areOdd = pairs > 0 && (pairs - oneWayPairs) / pairs >= mostlyBoth
-  return {
-    repeated: repeated.sort(([a], [b]) => a - b),
-    oneWay: areOdd ? oneWay.sort((a, b) => a - b) : [],
-  }
+  return { firstOf, isOneWay: areOdd ? isOneWay : new Uint8Array(0) }
 }
 
 /** A topology without what is surely wrong, and what was done to get it. */
@@ -245,30 +242,31 @@ export function withoutDuplicates({
   outRank,
   outWeight,
 }: ProcessTopology): CorrectedTopology {
-  const sources: number[] = []
-  const destinations: number[] = []
-  const weights: number[] = []
-  let differing = 0
+  const sources = new Int32Array(outRank.length)
+  const destinations = new Int32Array(outRank.length)
+  const weights = new Float64Array(outWeight === null ? 0 : outRank.length)
+  let [kept, differing] = [0, 0]
   for (let p = 0; p < ranks; p++) {
     const row = Array.from({ length: outStart[p + 1] - outStart[p] }, (_, i) => outStart[p] + i)
     const weightOf = (e: number) => outWeight?.[e] ?? 0
     row.sort((a, b) => outRank[a] - outRank[b] || weightOf(a) - weightOf(b))
     for (const e of row) {
-      const isSamePair = sources.at(-1) === p && destinations.at(-1) === outRank[e]
-      if (isSamePair && weights.at(-1) === weightOf(e)) continue
+      const isSamePair = kept > 0 && sources[kept - 1] === p && destinations[kept - 1] === outRank[e]
+      if (isSamePair && (outWeight === null || weights[kept - 1] === weightOf(e))) continue
       if (isSamePair) differing++
-      sources.push(p)
-      destinations.push(outRank[e])
-      weights.push(weightOf(e))
+      sources[kept] = p
+      destinations[kept] = outRank[e]
+      if (outWeight !== null) weights[kept] = weightOf(e)
+      kept++
     }
   }
   return {
     topology: topologyFromEdges(ranks, {
-      sources,
-      destinations,
-      weights: outWeight === null ? null : weights,
+      sources: sources.subarray(0, kept),
+      destinations: destinations.subarray(0, kept),
+      weights: outWeight === null ? null : weights.subarray(0, kept),
     }),
-    removed: outRank.length - sources.length,
+    removed: outRank.length - kept,
     differing,
   }
 }
