@@ -74,7 +74,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .exitOverride()
   program.hook('preAction', async (_, command) => {
     const { machine } = command.opts()
-    if (typeof machine !== 'string' || !/^here(,|$)/.test(machine)) return
+    if (typeof machine !== 'string' || !machine.startsWith('here')) return
     const { machineHere } = await import('./program/machine-here.js')
     command.setOptionValueWithSource('machine', await machineHere(report.note, machine), 'cli')
   })

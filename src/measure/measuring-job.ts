@@ -74,9 +74,13 @@ export async function startMeasuring(
   // terminal does not reach the launcher itself: after a second signal launchers leave processes behind.
   const child = spawn(launcher, [...words, program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const lines = answersOf(child, launcher)
+  let lastResort: NodeJS.Timeout | undefined
   const kill = () => {
-    if (!lines.hasEnded()) killGroup(child)
+    if (lines.hasEnded()) return
+    killGroup(child, 'SIGTERM')
+    lastResort ??= setTimeout(() => killGroup(child, 'SIGKILL'), endingMs)
   }
+  lines.ended.then(() => clearTimeout(lastResort))
   const stop = async () => {
     child.stdin!.end()
     kill()
@@ -106,11 +110,14 @@ export async function startMeasuring(
   }
 }
 
-/** Ends the launcher, and the processes that it has started in its group. */
-function killGroup({ pid }: ChildProcess): void {
+/** The time in which a launcher that was asked to end may end its processes. */
+const endingMs = 10_000
+
+/** Sends a signal to the launcher, and to the processes that it has started in its group. */
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
-    process.kill(-pid, 'SIGTERM')
+    process.kill(-pid, signal)
   } catch {
     // The processes have just ended.
   }

@@ -19,7 +19,7 @@ import { sha256 } from '../base/hash.js'
 import { RankweaveError } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 
-/** The most libraries that are kept; the least recently used go first. */
+/** The most files of a kind that are kept; the least recently used go first. */
 const mostKept = 16
 
 /** The most bytes of a library; compiled ones have less than a megabyte. */
@@ -55,13 +55,18 @@ export function keepLibrary(key: string, library: string): void {
     const bytes = readFileSync(library)
     const folder = keptFolder('preload')
     writeWhole(join(folder, nameOf(key, bytes)), bytes, 0o600)
-    const usedMs = (name: string) => lstatSync(join(folder, name)).mtimeMs
-    const names = readdirSync(folder).map((name) => ({ name, ms: usedMs(name) }))
-    const old = names.sort((a, b) => b.ms - a.ms).slice(mostKept)
-    for (const { name } of old) rmSync(join(folder, name))
+    keepNewest(folder, '.so')
   } catch {
     // A full disk, a home that is read-only or not ours, or another command that removes the same file.
   }
+}
+
+/** Removes all but the files of an ending that were used last. */
+export function keepNewest(folder: string, ending: string): void {
+  const usedMs = (name: string) => lstatSync(join(folder, name)).mtimeMs
+  const names = readdirSync(folder).filter((name) => name.endsWith(ending))
+  const newestFirst = names.map((name) => ({ name, ms: usedMs(name) })).sort((a, b) => b.ms - a.ms)
+  for (const { name } of newestFirst.slice(mostKept)) rmSync(join(folder, name), { force: true })
 }
 
 function nameOf(key: string, bytes: Uint8Array): string {

@@ -225,8 +225,14 @@ function launcherOf(
   throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`, variables)
 }
 
+/** The time after which a launcher that prints no version is taken to hang. */
+const versionMs = 10_000
+
 function printedVersion(launcher: string): string | null {
-  const { error, stdout, stderr } = spawnSync(launcher, ['--version'], { encoding: 'utf8' })
+  const { error, stdout, stderr } = spawnSync(launcher, ['--version'], {
+    encoding: 'utf8',
+    timeout: versionMs,
+  })
   return error === undefined ? stdout + stderr : null
 }
 

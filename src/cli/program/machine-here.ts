@@ -1,17 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { cpus, hostname } from 'node:os'
 import { join } from 'node:path'
 import { allowedProcessors, processorsIn } from '../../base/allowed-processors.js'
 import { sha256 } from '../../base/hash.js'
 import { isWide } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
-import { RankweaveError } from '../../errors.js'
-import { formatMachine } from '../../machine/machine-text.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { calibrateLibrary } from '../../measure/calibrate-library.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import { ownVersion } from '../../package-paths.js'
-import { keptFolder } from '../../shim/library-cache.js'
+import { keepNewest, keptFolder } from '../../shim/library-cache.js'
 import {
   compilerOfCommand,
   type HostPlaces,
@@ -20,7 +19,7 @@ import {
 } from '../../shim/mpi-command.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 import { readMachine } from '../input/machine-input.js'
-import { Interrupted } from '../output/exit-codes.js'
+import { temporaryRecordFolder, untilSignal } from './preloaded-run.js'
 
 /** Whether a description of a machine is `here`, perhaps with `,profile=NAME` or `,ports=6`. */
 export const isHere = (text: string): boolean => /^here(,|$)/.test(text)
@@ -32,7 +31,7 @@ const runs = 9
  * Returns the text of the machine on which the command runs, in place of `here`: the job of Slurm, the host list of
  * another scheduler, or this host. Unless the text has a profile, the costs are those of messages of the MPI whose
  * `mpirun` is on PATH, measured once and kept in `$XDG_CACHE_HOME/rankweave/costs`. Where they cannot be measured, a note
- * says why, and the machine has no costs.
+ * says why, and the machine has no costs. Another text stays as it is.
  *
  * @param isAgain whether costs that are kept are measured again
  */
@@ -41,6 +40,7 @@ export async function machineHere(
   text: string,
   isAgain = false,
 ): Promise<string> {
+  if (!isHere(text)) return text
   const clauses = text.slice('here'.length)
   const layout = layoutHere(process.env)
   if (/,profile=/.test(clauses)) return layout + clauses
@@ -85,75 +85,84 @@ async function costsHere(
   isAgain: boolean,
 ): Promise<string | null> {
   const { machine, hosts } = readMachine(layout)
+  const [first, second] = machine.cores
   try {
-    const facts = [hosts ?? [hostname()], formatMachine(machine), launcherVersion(launcher), ownVersion()]
+    const measured = hosts?.slice(0, 2) ?? [hostname()]
+    const facts = [measured, launcherVersion(launcher), ownVersion()]
     const key = sha256().update(JSON.stringify(facts)).digest().slice(0, 12)
     const folder = keptFolder('costs')
+    if (folder.includes(','))
+      throw new RankweaveError('ERR_FILE', `expected a path without commas, got ${folder}`)
     const file = join(folder, `${key}.json`)
-    const [first, second] = machine.cores
+    const nodes = second === undefined ? 1 : 2
     // `mpirun` fills the first node of a job of Slurm; of other hosts the first two are named.
-    const processes = second === undefined ? 2 : layout === 'slurm' ? first + 1 : 3
+    const processes = nodes === 1 ? 2 : layout === 'slurm' ? first + 1 : 3
     const places =
-      layout === 'slurm' || hosts === null || second === undefined
+      layout === 'slurm' || nodes === 1
         ? null
-        : [
-            { host: hosts[0], processes: 2 },
-            { host: hosts[1], processes: 1 },
-          ]
-    if (isAgain || !existsSync(file)) await measureCosts(note, { folder, file, key, processes, places })
+        : measured.map((host, i): HostPlaces => ({ host, processes: 2 - i }))
+    if (isAgain || !existsSync(file)) {
+      await measureCosts(note, { folder, file, key, nodes, processes, places })
+      keepNewest(folder, '.json')
+    }
     return file
   } catch (error) {
-    if (!(error instanceof RankweaveError)) throw error
-    note(`messages are not measured, so they have no costs; here,profile=NAME gives some: ${error.message}`)
+    const isOfSystem = (error as NodeJS.ErrnoException).syscall !== undefined
+    if (!(error instanceof RankweaveError) && !isOfSystem) throw error
+    note(
+      `messages are not measured, so they have no costs; here,profile=NAME gives some: ${reasonText(error)}`,
+    )
     return null
   }
 }
 
 const launcher = 'mpirun'
 
+/** The time after which a launcher is taken to hang. */
+const longestMs = 120_000
+
 interface Measuring {
   readonly folder: string
   readonly file: string
   readonly key: string
+  readonly nodes: 1 | 2
   readonly processes: number
   readonly places: readonly HostPlaces[] | null
 }
 
 /** Measures messages inside a node, and between two nodes if there are several, and writes them as a profile. */
 async function measureCosts(note: (line: string) => void, measuring: Measuring): Promise<void> {
-  const { folder, file, key, processes, places } = measuring
+  const { folder, file, key, nodes, processes, places } = measuring
   note('measuring messages of MPI on this machine; rankweave machine here --again measures them anew')
-  const own = mkdtempSync(join(folder, '.measuring-'))
+  const own = temporaryRecordFolder(folder)
   const interrupt = new AbortController()
-  let signalled: NodeJS.Signals | undefined
-  const onSignal = (signal: NodeJS.Signals) => {
-    signalled ??= signal
-    interrupt.abort()
-  }
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  for (const name of signals) process.on(name, onSignal)
-  try {
+  const work = async () => {
     const program = compileMeasuring(own, compilerOfCommand([launcher]))
     const launch = measuringLaunch(launcher, processes, places, join(own, 'hosts'))
-    const job = await startMeasuring(launch, program, interrupt.signal)
+    const signal = AbortSignal.any([interrupt.signal, AbortSignal.timeout(longestMs)])
+    const job = await startMeasuring(launch, program, signal)
     try {
       const calibration = await calibrateLibrary(job, runs)
-      await job.end()
-      const source = sourceText(job.library, calibration.network === null ? 'one node' : 'two nodes')
-      const { eagerLimitBytes } = calibration
+      const { eagerLimitBytes, network, node } = calibration
+      if (nodes > 1 && network === null)
+        throw new RankweaveError(
+          'ERR_MEASUREMENT',
+          `expected ${launcher} to start processes on two nodes, got one`,
+        )
+      const source = sourceText(job.library, nodes === 1 ? 'one node' : 'two nodes')
       const label = { name: `here-${key}`, source, eagerLimitBytes, isLimitMeasured: true }
       await writeWholeFile(file, [formatProfile(calibratedProfile(calibration, label))])
-      const { node, network } = calibration
       if ([node, network].some((costs) => costs !== null && isWide(costs.sendOverheadNs)))
         note('other work ran meanwhile: measure again on a quiet machine, rankweave machine here --again')
+      await job.end()
     } finally {
       await job.stop()
     }
-  } catch (error) {
-    if (signalled === undefined) throw error
-    throw new Interrupted(signalled, new RankweaveError('ERR_MEASUREMENT', 'interrupted: no costs are kept'))
+  }
+  try {
+    const noCosts = () => 'so no costs are kept'
+    await untilSignal(launcher, noCosts, work, () => interrupt.abort())
   } finally {
-    for (const name of signals) process.off(name, onSignal)
     rmSync(own, { recursive: true, force: true })
   }
 }
