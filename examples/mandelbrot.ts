@@ -137,10 +137,12 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   console.log(
     `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
   )
-  console.log(`${reportOf(threads, result.pointsDiffering, result)}\n`)
   // The load of the last minute has this program's threads, too.
   const [load] = loadavg()
   if (load > threads + 1)
-    console.log(`Other programs kept the cores busy (load ${load.toFixed(0)}): an idle machine shows more.\n`)
+    console.log(
+      `  load        ${load.toFixed(0)}: other programs keep the cores busy, an idle machine shows more`,
+    )
+  console.log(`${reportOf(threads, result.pointsDiffering, result)}\n`)
   if (result.pointsDiffering > 0) process.exitCode = 1
 }
