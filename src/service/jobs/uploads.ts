@@ -26,6 +26,8 @@ export function describedUpload(
 ): DescribedUpload {
   const { topology, matrixRanks } = buildUpload(upload, expandedBytes, onProgress)
   const counts = oddCounts(topology)
+  const keys =
+    upload.format === 'json' ? keysOf(boundedUpload(upload.path, expandedBytes), topology.ranks) : null
   return {
     digest: digestOf(topology),
     ranks: topology.ranks,
@@ -33,8 +35,8 @@ export function describedUpload(
     matrixRanks,
     ...counts,
     // The texts of generators mean every edge that they make.
-    remark: upload.format === 'spec' ? null : remarkOf(topology, counts),
-    keys: upload.format === 'json' ? keysOf(boundedUpload(upload.path, expandedBytes), topology.ranks) : null,
+    remark: upload.format === 'spec' ? null : remarkOf(topology, counts, keys, upload.format),
+    keys,
   }
 }
 
@@ -65,9 +67,13 @@ function oddCounts(topology: ProcessTopology): OddCounts {
 function remarkOf(
   topology: ProcessTopology,
   { selfLoops, parallelEdges, idleRanks }: OddCounts,
+  keys: readonly string[] | null,
+  format: UploadFormat,
 ): string | null {
-  const countsFromOne = topology.ranks > 1 && isIdle(topology, 0) && !isIdle(topology, 1)
+  const countsFromOne = format !== 'json' && topology.ranks > 1 && isIdle(topology, 0) && !isIdle(topology, 1)
+  const other = keys?.findIndex((key, rank) => /^\d+$/.test(key) && Number(key) !== rank) ?? -1
   const remarks = [
+    ...(other < 0 ? [] : [`node '${keys![other]}' is rank ${other}: ranks follow the order of nodes`]),
     ...(countsFromOne
       ? ['rank 0 has no edges: ranks count from 0, and the upload may count from 1']
       : idleRanks > 0

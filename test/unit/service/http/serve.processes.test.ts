@@ -222,7 +222,12 @@ describe('attacks', () => {
       edges: [{ source: 'db', target: 7 }],
     }
     expect((await ours.upload(JSON.stringify(graph), 'format=json')).body).toMatchObject({
-      ...{ ranks: 3, edges: 2, keys: ['db', '7', 'idle'], remark: 'ranks without edges: 1' },
+      ...{
+        ranks: 3,
+        edges: 2,
+        keys: ['db', '7', 'idle'],
+        remark: "node '7' is rank 1: ranks follow the order of nodes; ranks without edges: 1",
+      },
     })
     const spec = (await ours.upload('moore:2x2:r=1', 'format=spec')).body
     expect(spec).toMatchObject({ parallelEdges: expect.any(Number), remark: null, keys: null })
