@@ -78,7 +78,11 @@ export async function startMeasuring(
   const kill = () => {
     if (lines.hasEnded()) return
     killGroup(child, 'SIGTERM')
-    lastResort ??= setTimeout(() => killGroup(child, 'SIGKILL'), endingMs)
+    // Processes that the launcher has started outside of its group may still have its output open.
+    lastResort ??= setTimeout(() => {
+      killGroup(child, 'SIGKILL')
+      child.stdout!.destroy()
+    }, endingMs)
   }
   lines.ended.then(() => clearTimeout(lastResort))
   const stop = async () => {

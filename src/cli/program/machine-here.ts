@@ -6,7 +6,7 @@ import { sha256 } from '../../base/hash.js'
 import { isWide } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError, reasonText } from '../../errors.js'
-import { formatProfile } from '../../machine/profile-file.js'
+import { formatProfile, parseProfile } from '../../machine/profile-file.js'
 import { calibrateLibrary } from '../../measure/calibrate-library.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import { ownVersion } from '../../package-paths.js'
@@ -101,7 +101,7 @@ async function costsHere(
       layout === 'slurm' || nodes === 1
         ? null
         : measured.map((host, i): HostPlaces => ({ host, processes: 2 - i }))
-    if (isAgain || !existsSync(file)) {
+    if (isAgain || !isKept(file, key)) {
       await measureCosts(note, { folder, file, key, nodes, processes, places })
       keepNewest(folder, '.json')
     }
@@ -117,6 +117,17 @@ async function costsHere(
 }
 
 const launcher = 'mpirun'
+
+const nameOf = (key: string): string => `here-${key}`
+
+/** Whether a file has the costs of a key: it may be missing or damaged. */
+function isKept(file: string, key: string): boolean {
+  try {
+    return parseProfile(readFileSync(file, 'utf8')).name === nameOf(key)
+  } catch {
+    return false
+  }
+}
 
 /** The time after which a launcher is taken to hang. */
 const longestMs = 120_000
@@ -150,7 +161,7 @@ async function measureCosts(note: (line: string) => void, measuring: Measuring):
           `expected ${launcher} to start processes on two nodes, got one`,
         )
       const source = sourceText(job.library, nodes === 1 ? 'one node' : 'two nodes')
-      const label = { name: `here-${key}`, source, eagerLimitBytes, isLimitMeasured: true }
+      const label = { name: nameOf(key), source, eagerLimitBytes, isLimitMeasured: true }
       await writeWholeFile(file, [formatProfile(calibratedProfile(calibration, label))])
       if ([node, network].some((costs) => costs !== null && isWide(costs.sendOverheadNs)))
         note('other work ran meanwhile: measure again on a quiet machine, rankweave machine here --again')
