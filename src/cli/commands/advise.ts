@@ -116,6 +116,10 @@ function nextRow(
   return [['next', `${line}, then the study that it names: what a neighborhood collective would bring`]]
 }
 
+function comparedText(runs: number, compare: string): string {
+  return runs < 2 ? 'not compared: the program ran once' : `equal in ${runs} runs by ${compare}`
+}
+
 /** Runs of fewer seconds vary much by how processes are scheduled. */
 const shortRun = 1
 
@@ -168,7 +172,7 @@ async function conclude(
       `${gainText(gain)}; ${what}; it can touch at most ${percentText(share)} of a rank's time`,
     ]),
     ...advice.untried.map(({ name, ...change }): readonly [string, string] => [name, untriedText(change)]),
-    ...(compare === undefined ? [] : [['results', `equal in ${program.count} runs by ${compare}`] as const]),
+    ...(compare === undefined ? [] : [['results', comparedText(program.count, compare)] as const]),
     ...togetherRow(advice),
     ...nextRow(advice, command),
   ]

@@ -141,6 +141,7 @@ async function recordGraphs(
       : null
     const graphs = graphsOf(graphsIn(folder), profile)
     const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
+    if (graphs.length === 0 && existsSync(output)) report.note(`${output} is of an earlier run`)
     for (const [i, graph] of graphs.entries()) {
       if (existsSync(files[i])) report.note(`replaces ${files[i]}`)
       await writeOutput(report, files[i], graph.lines())

@@ -197,7 +197,7 @@ function correctionText({
   const left =
     differing === 0
       ? ''
-      : `; ${counted(differing, 'edge repeats', 'edges repeat')} another with a different weight and stay`
+      : `; ${counted(differing, 'edge repeats', 'edges repeat')} another with a different weight, and ${differing === 1 ? 'stays' : 'stay'}`
   return `${duplicates} removed, sorted by source and destination${left}`
 }
 
