@@ -26,10 +26,12 @@ export default async function main(world: Communicator, [most = '0']: readonly s
   while (turns.length < Number(most)) {
     const begin = performance.now()
     if (world.rank === 0) rowsFrom(0, 1)
+    const plainMs = performance.now() - begin
     await world.barrier() // The other ranks wait for the plain loop.
     const middle = performance.now()
+    await world.barrier() // No rank computes before the clock runs.
     await rowsOfAll(world)
-    turns.push({ plainMs: middle - begin, parallelMs: performance.now() - middle })
+    turns.push({ plainMs, parallelMs: performance.now() - middle })
   }
   if (picture === null) return null
   const plain = rowsFrom(0, 1)

@@ -49,10 +49,10 @@ export interface Obstacle {
   readonly wasTried?: true
 }
 
-/** The obstacle to settings that are to be learned, after so many runs that tried others than MPI's. */
-export const noneFaster = (runs: number): Obstacle => ({
+/** The obstacle to settings that are to be learned, after so many runs, or fewer for lack of time, that tried others. */
+export const noneFaster = (runs: number, needsTime: boolean): Obstacle => ({
   obstacle: `none was faster than MPI's in ${runs === 1 ? 'a run that tried others' : `${runs} runs that tried others`}, without an interval`,
-  needsTime: false,
+  needsTime,
   wasTried: true,
 })
 

@@ -199,7 +199,8 @@ export class TriedProgram {
     if (name === 'collective settings') {
       const before = this.#runs
       this.#settings = await this.#learn(lastMs)
-      if (this.#settings === null) return noneFaster(this.#runs - before)
+      const runs = this.#runs - before
+      if (this.#settings === null) return noneFaster(runs, runs < mostLearningRuns)
     }
     await this.writeFiles([name], this.#trial.folder)
     return this.#settings !== null && name === 'collective settings' ? { what: this.#settings.what } : {}
