@@ -28,11 +28,6 @@ export class LocalInbox {
     return this.#size
   }
 
-  /** Returns whether frames of `src` are in flight. */
-  holds(src: number): boolean {
-    return (this.#frames[src]?.size ?? 0) > 0
-  }
-
   push(src: number, frame: QueuedFrame): void {
     this.#frames[src] ??= new Queue()
     this.#frames[src].push(frame)

@@ -166,12 +166,6 @@ export class LocalSession implements FabricSession {
     )
   }
 
-  /** Returns whether something that a process has sent, or that waits to be copied or decided, is still in flight. */
-  isSending(process: number): boolean {
-    const isQueued = this.#inboxes.some((inbox) => inbox.holds(process))
-    return isQueued || this.#bulk.ready > 0 || !this.#authority.isQuiet
-  }
-
   /**
    * Ends a process as a crash would: frames in flight from it and to it are lost. A task of the fabric's own reports
    * the loss to every other process. The process itself, whose code runs on, learns of no other loss.

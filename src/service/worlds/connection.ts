@@ -316,5 +316,5 @@ function waitsForOthers(kind: WorldKind): boolean {
 /** Makes the call of a request. @throws what the call throws */
 async function call(member: ServedMember, request: WorldRequest<CallKind>): Promise<WorldReply> {
   // Each kind has its own function, which the type of the table states.
-  return member.during(() => (calls[request.kind] as Call<CallKind>)(member, request))
+  return (calls[request.kind] as Call<CallKind>)(member, request)
 }

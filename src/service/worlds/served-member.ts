@@ -37,7 +37,6 @@ export class ServedMember {
   readonly #mostCommunicators: number
   /** The number of communicators that calls in flight may bring. */
   #expected = 0
-  #inFlight = 0
   state: 'waiting' | 'running' | 'left' | 'lost' = 'waiting'
   address: string | null
   worldRank = -1
@@ -58,21 +57,6 @@ export class ServedMember {
     return new Promise((resolve) => {
       this.#finish = resolve
     })
-  }
-
-  /** Whether no call is in flight. */
-  get isIdle(): boolean {
-    return this.#inFlight === 0
-  }
-
-  /** Counts a call as in flight until it has settled. */
-  async during<T>(call: () => T | Promise<T>): Promise<T> {
-    this.#inFlight++
-    try {
-      return await call()
-    } finally {
-      this.#inFlight--
-    }
   }
 
   /**

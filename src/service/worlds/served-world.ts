@@ -121,7 +121,7 @@ export class ServedWorld implements MemberWorld {
     const { worldRank } = member
     if (state === 'lost') this.#options.host.lose(worldRank, reason)
     member.end(state)
-    if (state === 'left') this.#options.host.leave(worldRank, () => member.isIdle)
+    if (state === 'left') this.#options.host.leave(worldRank)
     this.#departs(worldRank, state, reason)
   }
 

@@ -44,10 +44,8 @@ export interface WorldHost {
   lose(worldRank: number, reason: string): void
   /**
    * Lets the process of a member go that has left: `begin` has settled, or is about to.
-   *
-   * @param isIdle whether the calls that it had in flight have settled
    */
-  leave(worldRank: number, isIdle: () => boolean): void
+  leave(worldRank: number): void
   /** Returns the messages that programs have sent to members. */
   waiting(): WaitingMessages
   /** Ends the world, or the wait for programs, with an error. */
@@ -95,17 +93,13 @@ const lookMs = 2
 /** The number of checks after which it goes, whatever is in flight: a second. */
 const mostLooks = 500
 
-interface Leaving {
-  readonly isIdle: () => boolean
-  looks: number
-}
-
 /** A world of members that ask only: logical processes of fabric `local`, one rank each. */
 export class LocalHost implements WorldHost {
   readonly programs = null
   readonly #members: number
   readonly #clock: Clock
-  readonly #leaving = new Map<number, Leaving>()
+  /** The number of checks of every process that leaves. */
+  readonly #leaving = new Map<number, number>()
   #session: LocalSession | undefined
   #world: RunningWorld | undefined
   #cancel: (() => void) | undefined
@@ -144,13 +138,13 @@ export class LocalHost implements WorldHost {
   }
 
   /**
-   * Lets the process of a member go when it has made its part of every call that it could. That holds in three cases:
-   * its own calls have settled and its messages have arrived; or the world is at rest, so that a call which is not
-   * complete would wait for this member without end; or a second has passed, so that others that never rest cannot
-   * delay it without bound.
+   * Lets the process of a member go when it has made its part of every call that it could. That holds in two cases: the
+   * world is at rest, so that a call which is not complete would wait for this member without end; or a second has
+   * passed, so that others that never rest cannot delay it without bound. That its own calls have settled is not enough:
+   * a barrier that has ended here may still need the messages of others, which fails where a member is lost.
    */
-  leave(worldRank: number, isIdle: () => boolean): void {
-    this.#leaving.set(worldRank, { isIdle, looks: 0 })
+  leave(worldRank: number): void {
+    this.#leaving.set(worldRank, 0)
     this.#look()
   }
 
@@ -167,11 +161,10 @@ export class LocalHost implements WorldHost {
       this.#cancel = undefined
       if (this.#isOver) return
       const session = this.#session!
-      const isHeld = completionsHeld()
-      const isAtRest = !isHeld && session.quiet()
-      for (const [process, leaving] of this.#leaving) {
-        const hasDone = !isHeld && leaving.isIdle() && !session.isSending(process)
-        if (!isAtRest && !hasDone && ++leaving.looks < mostLooks) continue
+      const isAtRest = !completionsHeld() && session.quiet()
+      for (const [process, looks] of this.#leaving) {
+        this.#leaving.set(process, looks + 1)
+        if (!isAtRest && looks + 1 < mostLooks) continue
         this.#leaving.delete(process)
         session.kill(process, 'it has left the world')
       }
