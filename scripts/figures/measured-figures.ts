@@ -1,13 +1,8 @@
 import { type ResultFigure, type ResultTable, readResults } from '../../bench/results-file.js'
+import { medianOf } from '../../src/base/search.js'
 import { type FigureLine, figure } from './page-figures.js'
 
 // Summaries of figures of benches, which bench/results has with its machine, date and commit.
-
-const compared = [
-  ['threads', 'Compared with C on Open MPI'],
-  ['threads', 'Compared with C packed by hand'],
-  ['mpi', 'Compared with C on the same library'],
-] as const
 
 function tableOf(name: string, title: string): ResultTable {
   const file = readResults().find((each) => each.name === name)
@@ -16,42 +11,9 @@ function tableOf(name: string, title: string): ResultTable {
   return found
 }
 
-const tables = () => compared.map(([name, title]) => tableOf(name, title))
-
 /** How many times as fast C is: rates and bandwidths are better where they are higher. */
 function timesFaster({ unit, ours, peer }: ResultFigure): number {
   return unit === 'us' ? ours / peer! : peer! / ours
-}
-
-/** The least and the most of how many times as fast C is in these cases, or Rankweave. */
-function range(cases: readonly ResultFigure[], fast: 'C' | 'Rankweave'): readonly string[] {
-  const times = cases
-    .map((each) => (fast === 'C' ? timesFaster(each) : 1 / timesFaster(each)))
-    .sort((a, b) => a - b)
-  return [times[0], times.at(-1)!].map((each) => figure(each, each < 10 ? 1 : 0))
-}
-
-function medianOf(values: readonly number[]): number {
-  const ascending = values.toSorted((a, b) => a - b)
-  return (ascending[(ascending.length - 1) >> 1] + ascending[ascending.length >> 1]) / 2
-}
-
-/** A row of README's comparison with C: the least and the most of how many times as fast one is. */
-function readmeRow(what: string, timesOf: () => readonly string[]): FigureLine {
-  return {
-    page: 'README.md',
-    line: `| ${what} | {} to {} |`,
-    values: async () => timesOf(),
-  }
-}
-
-/** The cases of these names in any of the tables. */
-const casesOf = (isMeant: (name: string) => boolean) =>
-  tables().flatMap(({ figures }) => figures.filter((each) => isMeant(each.case)))
-
-const ofLengths = (what: string, lengths: readonly string[], who = '(?:(?:Open MPI|MPICH): )?') => {
-  const pattern = new RegExp(`^${who}${what}, (?:${lengths.join('|')})(?:, vs C)?$`)
-  return (name: string) => pattern.test(name)
 }
 
 /** A mean or largest difference from SimGrid, in percent. */
@@ -89,10 +51,6 @@ function preloadedRow(label: string, name: string): FigureLine {
   }
 }
 
-const short = ['8 B', '64 B', '1 KiB']
-const long = ['256 KiB', '512 KiB', '1 MiB', '2 MiB', '4 MiB', '8 MiB', '16 MiB']
-const roundTrip = 'ping-pong, half round trip'
-
 export const measuredFigures: readonly FigureLine[] = [
   preloadedRow(
     'Open MPI, C, 64 processes, grid of 48 neighbors',
@@ -110,49 +68,13 @@ export const measuredFigures: readonly FigureLine[] = [
     'MPICH, C, 64 processes, grid of 48 neighbors',
     'MPICH: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C',
   ),
-  readmeRow('messages up to 1 KiB', () => range(casesOf(ofLengths(roundTrip, short)), 'C')),
-  readmeRow('exchanges packed by hand', () =>
-    range(
-      casesOf((name) => name.endsWith(', vs C packed by hand')),
-      'C',
-    ),
-  ),
   {
     page: 'README.md',
-    line: '| receives among unexpected messages, median | {} |',
-    values: async () => {
-      const timed = tableOf('matching', 'Compared with C on Open MPI').figures.filter(
-        ({ unit, peer }) => unit === 'us' && peer !== undefined,
-      )
-      return [figure(medianOf(timed.map(timesFaster)))]
-    },
-  },
-  {
-    page: 'README.md',
-    line: '| 8 B between threads beside a busy process | {}; with `--bind-to core` {} |',
-    values: async () =>
-      ['not bound', 'bound to cores'].map((bound) => {
-        const [found] = casesOf((name) => name === `${roundTrip}, 8 B, beside one busy process, ${bound}`)
-        return figure(timesFaster(found), timesFaster(found) < 10 ? 1 : 0)
-      }),
-  },
-  readmeRow('messages from 256 KiB on between threads, in `world.alloc` memory', () => {
-    const lengths = long.map((length) => `${length}, alloc`)
-    return range(casesOf(ofLengths(roundTrip, lengths)), 'Rankweave')
-  }),
-  readmeRow('neighbor allgathers of 16 or 64 processes, by the preloaded library', () => {
-    const [table] = readResults().find((file) => file.name === 'shim')!.tables
-    return range(
-      table.figures.filter(({ peer }) => peer !== undefined),
-      'Rankweave',
-    )
-  }),
-  {
-    page: 'README.md',
-    line: 'Combining can lose: measured on two cores, from {} times as fast as direct sends to {} times as slow ([all](docs/benchmarks.md#all-comparisons)).',
+    line: 'Combining can lose: {} cases on two cores took {} to {} times as long as direct sends, median {} ([all](docs/benchmarks.md#all-comparisons)).',
     values: async () => {
       const ratios = tableOf('mpi', 'What combining gains').figures.map(timesFaster)
-      return [1 / Math.min(...ratios), Math.max(...ratios)].map((times) => figure(times, 1))
+      const [least, most, median] = [Math.min(...ratios), Math.max(...ratios), medianOf(ratios)]
+      return [`${ratios.length}`, figure(least, 2), figure(most, 1), figure(median, 1)]
     },
   },
   {
