@@ -42,6 +42,11 @@ function figure(checkout, name) {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
+/** Whether a build is from before `together`, the call for all ranks of a process. */
+function lacksTogether(checkout) {
+  return !readFileSync(join(checkout, 'dist/entry/index.js'), 'utf8').includes('together')
+}
+
 /** Microseconds of a command. */
 function timeOf(main, args) {
   const begin = clock()
@@ -62,6 +67,10 @@ for (const name of Object.keys(cases)) {
   if (values.only !== undefined && !name.includes(values.only)) continue
   const before = []
   const after = []
+  if (lacksTogether(oldBuild) && cases[name].hosted !== undefined) {
+    console.error(`not compared: ${name}: the old build has no \`together\``)
+    continue
+  }
   for (let run = 0; run < runs; run++) {
     before.push(figure(oldBuild, name))
     after.push(figure(newBuild, name))
