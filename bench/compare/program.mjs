@@ -73,7 +73,7 @@ async function persistentStart(world) {
   const exchange = graph.neighborAllgatherInit(send, into)
   await exchange.start()
   check()
-  return median(world, 20_000, 500, () => exchange.start())
+  return median(world, 100_000, 2_000, () => exchange.start())
 }
 
 async function neighborAllgather(world) {
