@@ -9,22 +9,33 @@ export interface AdvisedProgram {
   readonly profile: ProfileSummary
   /** The lines to type; empty if the command should stay as it is. */
   readonly use: readonly string[]
+  /** The rows that the command prints above its verdict. */
+  readonly rows: readonly (readonly [label: string, text: string])[]
 }
 
 /** The most functions, and the most kinds of calls of collectives, in a table. */
 const mostRows = 24
 
 /** Returns a page of an advice: the verdict, what was tried, and the profile on which it rests. */
-export function adviceDocument(advice: Advice, { command, profile, use }: AdvisedProgram): Document {
+export function adviceDocument(advice: Advice, { command, profile, rows, use }: AdvisedProgram): Document {
   const source = `${profile.mpi}, ${profile.ranks} ranks on ${profile.nodes} ${profile.nodes === 1 ? 'node' : 'nodes'}, ${profile.seconds.toFixed(2)} s`
   return {
     title: 'What would make this program faster',
     text: [command, advice.verdict, ...use.map((line) => `Use: ${line}`)],
     sections: [
+      { title: 'In short', text: [], parts: [shortTable(rows, source)] },
       { title: 'Changes', text: [], parts: [changesTable(advice, source)] },
       timeSection(profile, source),
       messagesSection(profile, source),
     ],
+  }
+}
+
+function shortTable(rows: AdvisedProgram['rows'], source: string): Table {
+  return {
+    ...{ kind: 'table', title: 'What the command prints', origin: 'measured', source },
+    columns: titled('what', 'found'),
+    rows,
   }
 }
 
@@ -39,7 +50,7 @@ function changesTable({ tried, untried, together }: Advice, source: string): Tab
     ...{ kind: 'table', title: 'Gains in pairs of runs', origin: 'measured', source },
     columns: titled(
       'change',
-      'can touch % of the time',
+      "can touch at most % of the heaviest rank's time",
       'times as fast',
       '95% from',
       '95% to',
@@ -61,12 +72,12 @@ function changesTable({ tried, untried, together }: Advice, source: string): Tab
 }
 
 function timeSection(
-  { calls, collectives, imbalance, inMpi, kinds }: ProfileSummary,
+  { calls, collectives, imbalance, inMpi, inMpiOfHeaviest, kinds }: ProfileSummary,
   source: string,
 ): Section {
   const bars: BarPlot = {
     ...{ kind: 'bars', name: 'time', title: 'Where the time goes', origin: 'measured', source },
-    unit: '% of the time of all ranks',
+    unit: ofAllRanks,
     parts: ['share'],
     bars: [
       { name: 'outside MPI', values: [percents(1 - inMpi)] },
@@ -77,14 +88,14 @@ function timeSection(
   }
   const functions: Table = {
     ...{ kind: 'table', title: 'Functions of MPI', origin: 'measured', source },
-    columns: titled('function', 'calls', 'seconds of all ranks', '% of the time', 'bytes'),
+    columns: titled('function', 'calls', 'seconds of all ranks', ofAllRanks, 'bytes'),
     rows: calls
       .slice(0, mostRows)
       .map((one) => [one.name, one.calls, one.seconds, percents(one.share), one.bytes]),
   }
   const bySize: Table = {
     ...{ kind: 'table', title: 'Collectives by size', origin: 'measured', source },
-    columns: titled('collective', 'ranks', 'mean bytes', 'calls', '% of the time', '% of counts zero'),
+    columns: titled('collective', 'ranks', 'mean bytes', 'calls', ofAllRanks, '% of counts zero'),
     rows: collectives
       .slice(0, mostRows)
       .map((one) => [
@@ -95,6 +106,7 @@ function timeSection(
   return {
     title: 'Time',
     text: [
+      `The heaviest rank spends ${percents(inMpiOfHeaviest)}% of its time in MPI; all ranks together spend ${percents(inMpi)}% of theirs.`,
       `The rank that computes longest outside MPI takes ${rounded(imbalance)} times the mean of all ranks.`,
       'Calls of the kind waiting return when a message or another process has arrived. The time of a collective includes that until its last rank has called.',
     ],
@@ -123,6 +135,7 @@ function messagesSection({ sizes, traffic }: ProfileSummary, source: string): Se
   }
 }
 
+const ofAllRanks = '% of the time of all ranks'
 const titled = (...titles: readonly string[]) => titles.map((title) => ({ title }))
 const percents = (share: number) => Math.round(1000 * share) / 10
 const rounded = (value: number) => Math.round(100 * value) / 100

@@ -1,10 +1,10 @@
-import { percentText } from '../text/printable.js'
 import {
   type ChangeName,
   type Changes,
   type ImpossibleChange,
   leastShare,
   type PossibleChange,
+  touchedText,
 } from './changes.js'
 import {
   type ComparisonBounds,
@@ -34,6 +34,15 @@ export interface Advice {
   readonly advised: readonly ChangeName[]
   /** The verdict in a sentence on which a user can act. */
   readonly verdict: string
+  /** The seconds of runs of the unchanged command, beside which changes ran; null if there was none. */
+  readonly unchanged: Spread | null
+}
+
+/** The least and the largest of some times, in seconds. */
+export interface Spread {
+  readonly runs: number
+  readonly leastSeconds: number
+  readonly mostSeconds: number
 }
 
 /** A change that can be tried, or why it cannot. */
@@ -78,7 +87,26 @@ export interface ProgramRuns {
  * Tries every possible change alone, then those that gained together, each in pairs of runs beside the program as it is
  * started today. Time that some changes leave goes to those that are still undecided.
  */
-export async function advised({ possible, impossible }: Changes, runs: ProgramRuns): Promise<Advice> {
+export async function advised(changes: Changes, runs: ProgramRuns): Promise<Advice> {
+  const unchanged: number[] = []
+  const run: ProgramRuns['run'] = async (names) => {
+    const seconds = await runs.run(names)
+    if (names.length === 0) unchanged.push(seconds)
+    return seconds
+  }
+  const advice = await triedChanges(changes, { ...runs, run })
+  return { ...advice, unchanged: spreadOf(unchanged) }
+}
+
+function spreadOf(seconds: readonly number[]): Spread | null {
+  if (seconds.length === 0) return null
+  const [leastSeconds, mostSeconds] = [Math.min(...seconds), Math.max(...seconds)]
+  return { runs: seconds.length, leastSeconds, mostSeconds }
+}
+
+type Conclusion = Omit<Advice, 'unchanged'>
+
+async function triedChanges({ possible, impossible }: Changes, runs: ProgramRuns): Promise<Conclusion> {
   const trials: Trial[] = []
   const untried = [...impossible]
   let isEnded = false
@@ -196,7 +224,7 @@ function concluded(
   untried: readonly ImpossibleChange[],
   together: Gain | null,
   obstacle: Obstacle | null,
-): Advice {
+): Conclusion {
   const gained = tried.filter(({ finding }) => finding === 'faster')
   const best = gained.toSorted((a, b) => b.gain.ratio - a.gain.ratio)[0] as TriedChange | undefined
   const pays =
@@ -245,7 +273,7 @@ function verdictOf(
   }
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
   if (most < leastShare)
-    return `Nothing to gain here: at most ${percentText(most)} of the time is in calls that Rankweave can change.`
+    return `Nothing to gain here: ${touchedText(most)} is in calls that Rankweave can change.`
   return untried.some(({ wasTried }) => wasTried)
     ? 'Nothing was faster here, for the reasons above.'
     : 'Nothing to try here, for the reasons above.'
@@ -260,7 +288,7 @@ export function gainText({ interval, pairs, ratio }: Gain): string {
 
 /** Prints `not tried: the time was over (it can touch at most 12% of the time)`, or `a run did not end`. */
 export function untriedText({ share, ...change }: Omit<ImpossibleChange, 'name'>): string {
-  return `${reasonText(change)}${change.needsTime ? ` (it can touch at most ${percentText(share)} of a rank's time)` : ''}`
+  return `${reasonText(change)}${change.needsTime ? ` (it can touch ${touchedText(share)})` : ''}`
 }
 
 /** Prints `not tried: the time was over`, or `a run did not end`. */

@@ -35,6 +35,9 @@ export interface Changes {
   readonly impossible: readonly ImpossibleChange[]
 }
 
+/** Prints `at most 64% of the heaviest rank's time`: that of the rank whose share is largest. */
+export const touchedText = (share: number) => `at most ${percentText(share)} of the heaviest rank's time`
+
 /** A change that can touch less than this share of the time is not tried. */
 export const leastShare = 0.03
 
@@ -44,8 +47,7 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
     const { name, share } = change
-    const tooLittle =
-      share < leastShare ? `it can touch at most ${percentText(share)} of a rank's time` : null
+    const tooLittle = share < leastShare ? `it can touch ${touchedText(share)}` : null
     const reason = obstacle ?? tooLittle
     if (reason === null) possible.push(change)
     else impossible.push({ name, share, reason, needsTime: false })

@@ -37,6 +37,8 @@ export interface ProfileSummary {
   readonly seconds: number
   /** The share of time in MPI. */
   readonly inMpi: number
+  /** The share of its own time that the rank with the largest share spends in MPI. */
+  readonly inMpiOfHeaviest: number
   readonly kinds: Readonly<Record<CallKind, number>>
   /** The largest time outside MPI of a rank, divided by the mean of all ranks; 1 if they are equal. */
   readonly imbalance: number
@@ -92,6 +94,7 @@ export function summaryOf(profile: Profile): ProfileSummary {
   return {
     ...{ mpi, ranks, nodes: nodes.length, seconds: largest(processes.map(({ seconds }) => seconds)) },
     inMpi: share(sum(processes, ({ inMpi }) => inMpi)),
+    inMpiOfHeaviest: largest(processes.map((each) => (each.seconds === 0 ? 0 : each.inMpi / each.seconds))),
     kinds,
     imbalance: mean === 0 ? 1 : largest(outside) / mean,
     calls,

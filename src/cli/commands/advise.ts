@@ -4,14 +4,24 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { type Advice, advised, gainText, untriedText } from '../../advise/advice.js'
 import { adviceDocument } from '../../advise/advice-document.js'
-import { callsNoNeighborhood } from '../../advise/changes.js'
+import { callsNoNeighborhood, touchedText } from '../../advise/changes.js'
 import { htmlOf } from '../../document/html.js'
 import { summaryOf } from '../../profile/summary.js'
-import { percentText, shellWord } from '../../text/printable.js'
+import { shellWord } from '../../text/printable.js'
 import { addOptions, json, number, option, readOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { inMpiText } from '../output/recorded-graphs-report.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
-import { counted, secondsText, table } from '../output/result-rows.js'
+import {
+  counted,
+  held,
+  objectOf,
+  type ResultRow,
+  row,
+  secondsText,
+  shown,
+  textOf,
+} from '../output/result-rows.js'
 import { temporaryRecordFolder } from '../program/preloaded-run.js'
 import { fileOfChange, TriedProgram } from '../program/tried-program.js'
 
@@ -40,8 +50,16 @@ Examples:
   rankweave advise -o advice.html -- srun --mpi=pmix -n 16 ./program
   rankweave advise --minutes 30 --compare 'diff -q' -- mpirun --hostfile hosts -n 64 ./program input`
 
+/** A day. */
+const mostMinutes = 1440
+
 const optionTable = {
-  minutes: option('--minutes <number>', 'the time for all runs, 0.1 to 1440', number(0.1, 1440), '10'),
+  minutes: option(
+    '--minutes <number>',
+    `the time for all runs, 0.1 to ${mostMinutes}`,
+    number(0.1, mostMinutes),
+    '10',
+  ),
   pairs: option('--pairs <number>', 'pairs of runs of a change at most', whole(1, 1000), '41'),
   compare: option(
     '--compare <command>',
@@ -83,7 +101,10 @@ export const adviseCommand: AddCommand = (command, act) => {
           })
           await program.measure()
           const advice = await advised(program.changes, program.runs(pairs, endsMs))
-          await conclude(report, command, program, { advice, compare, output, folder: options.folder })
+          await conclude(report, command, program, {
+            ...{ advice, compare, minutes, output },
+            folder: options.folder,
+          })
           if (program.ended !== null) throw program.ended
         } finally {
           rmSync(folder, { recursive: true, force: true })
@@ -92,28 +113,52 @@ export const adviseCommand: AddCommand = (command, act) => {
     )
 }
 
-/** Returns a row of the changes that gained alone, if there are several. */
-function togetherRow({ notTogether, together }: Advice): readonly (readonly [string, string])[] {
-  if (together !== null) return [['together', gainText(together)]]
-  return notTogether === null ? [] : [['together', notTogether]]
+/** Returns the row of the changes that gained alone, if there are several. */
+function togetherRow({ notTogether, together }: Advice): ResultRow {
+  return row('together', together, 'together', together === null ? notTogether : gainText(together))
 }
 
 /** Says that ranks share cores, where all are on one node: this one. */
-function oversubscribedRow(ranks: number, nodes: number): readonly (readonly [string, string])[] {
+function coresRow(ranks: number, nodes: number): ResultRow {
   const cores = availableParallelism()
-  if (nodes > 1 || ranks <= cores) return []
+  if (nodes > 1 || ranks <= cores) return row('cores', null, 'cores', null)
   const text = `${counted(ranks, 'rank shares', 'ranks share')} ${counted(cores, 'core', 'cores')}: what follows holds for such runs only`
-  return [['cores', text]]
+  return row('cores', cores, 'cores', text)
 }
 
-/** Returns the command with which a program without neighborhood collectives goes on. */
-function nextRow(
-  { advised, untried }: Advice,
-  command: readonly string[],
-): readonly (readonly [string, string])[] {
-  if (advised.length > 0 || !untried.some(({ reason }) => reason === callsNoNeighborhood)) return []
-  const line = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
-  return [['next', `${line}, then the study that it names: what a neighborhood collective would bring`]]
+/** Says how much runs of the unchanged command differed, which is what a small gain must exceed. */
+function noiseRow(unchanged: Advice['unchanged']): ResultRow {
+  const text =
+    unchanged === null
+      ? 'not known: the unchanged command ran once, with the profile'
+      : `${counted(unchanged.runs, 'run', 'runs')} of the unchanged command took ${secondsText(unchanged.leastSeconds)} to ${secondsText(unchanged.mostSeconds)}`
+  return row('unchanged', unchanged, 'noise', text)
+}
+
+/** Says in a sentence what is left to do after the verdict. */
+function nextText(
+  { advised, tried, untried }: Advice,
+  { command, minutes, isShort, nodes }: NextFacts,
+): string {
+  const elsewhere = nodes > 1 ? '' : '; placement can help only on several nodes, so advise there again'
+  if (advised.length > 0) return `start the program by the last line${elsewhere}`
+  if (isShort) return 'give the program more to do, and advise again'
+  if (tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime))
+    return `advise again with --minutes ${Math.min(mostMinutes, 3 * minutes)}, or leave the command as it is`
+  if (!untried.some(({ reason }) => reason === callsNoNeighborhood))
+    return `nothing: start the program as today${elsewhere}`
+  if (nodes === 1)
+    return `nothing, unless neighborhood collectives replace its messages (docs/speed-up-your-mpi-program.md)${elsewhere}`
+  const record = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
+  return `${record}, then the study that it names: its last line says whether neighborhood collectives in place of the messages would pay`
+}
+
+interface NextFacts {
+  readonly command: readonly string[]
+  readonly minutes: number
+  /** Whether the run was too short for a verdict. */
+  readonly isShort: boolean
+  readonly nodes: number
 }
 
 function comparedText(runs: number, compare: string): string {
@@ -129,6 +174,7 @@ interface Conclusion {
   readonly compare: string | undefined
   /** The page. */
   readonly output: string | undefined
+  readonly minutes: number
   /** The folder for files that the changes need. */
   readonly folder: string
 }
@@ -137,7 +183,7 @@ async function conclude(
   report: Reporter,
   command: readonly string[],
   program: TriedProgram,
-  { advice, compare, output, folder }: Conclusion,
+  { advice, compare, minutes, output, folder }: Conclusion,
 ): Promise<void> {
   const { profile } = program
   await program.writeFiles(advice.advised, folder)
@@ -146,36 +192,45 @@ async function conclude(
       ? []
       : program.lines(advice.advised, folder).map((line) => report.ownWords(line))
   const summary = summaryOf(profile)
-  const { inMpi, ranks, seconds } = summary
+  const { ranks, seconds } = summary
   const { mpi, nodes } = profile
-  const verdict =
-    seconds < shortRun && advice.advised.length === 0
-      ? `A run of ${secondsText(seconds)} is too short for a verdict: give it ${shortRun} s or more.`
-      : advice.verdict
+  const isShort = seconds < shortRun && advice.advised.length === 0
+  const verdict = isShort
+    ? `A run of ${secondsText(seconds)} is too short for a verdict: give it ${shortRun} s or more.`
+    : advice.verdict
+  const rows: readonly ResultRow[] = [
+    held({ command, profile: summary, tried: advice.tried, untried: advice.untried }),
+    shown(
+      'program',
+      `${counted(ranks, 'rank', 'ranks')} on ${counted(nodes.length, 'node', 'nodes')}, ${mpi}`,
+    ),
+    shown('time', `${secondsText(seconds)} in the profiled run; ${inMpiText(summary)}`),
+    coresRow(ranks, nodes.length),
+    noiseRow(advice.unchanged),
+    ...advice.tried.map(({ name, share, what, gain }) =>
+      shown(name, `${gainText(gain)}; ${what}; it can touch ${touchedText(share)}`),
+    ),
+    ...advice.untried.map(({ name, ...change }) => shown(name, untriedText(change))),
+    shown('results', compare === undefined ? null : comparedText(program.count, compare)),
+    togetherRow(advice),
+    row('next', nextText(advice, { command, minutes, isShort, nodes: nodes.length })),
+    held({ advised: advice.advised, verdict, use, file: output ?? null }),
+  ]
   if (output !== undefined) {
-    const line = command.map(shellWord).join(' ')
-    const page = adviceDocument({ ...advice, verdict }, { command: line, profile: summary, use })
+    const page = adviceDocument(
+      { ...advice, verdict },
+      {
+        command: command.map(shellWord).join(' '),
+        profile: summary,
+        use,
+        rows: rows.flatMap(({ line: [label, text] }) =>
+          text === null ? [] : [[label, report.ownWords(text)] as const],
+        ),
+      },
+    )
     await writeOutput(report, output, htmlOf(page))
     if (!isStandardOutput(output)) report.note(`wrote ${output}`)
   }
-  const object = {
-    ...{ command, profile: summary },
-    ...{ tried: advice.tried, untried: advice.untried, together: advice.together },
-    ...{ advised: advice.advised, verdict, use },
-  }
-  const rows: (readonly [string, string])[] = [
-    ['program', `${counted(ranks, 'rank', 'ranks')} on ${counted(nodes.length, 'node', 'nodes')}, ${mpi}`],
-    ['time', `${secondsText(seconds)} in the profiled run, ${percentText(inMpi)} of it in MPI`],
-    ...oversubscribedRow(ranks, nodes.length),
-    ...advice.tried.map(({ name, share, what, gain }): readonly [string, string] => [
-      name,
-      `${gainText(gain)}; ${what}; it can touch at most ${percentText(share)} of a rank's time`,
-    ]),
-    ...advice.untried.map(({ name, ...change }): readonly [string, string] => [name, untriedText(change)]),
-    ...(compare === undefined ? [] : [['results', comparedText(program.count, compare)] as const]),
-    ...togetherRow(advice),
-    ...nextRow(advice, command),
-  ]
   const last = use.length === 0 ? verdict : `${verdict} Use: ${use.join(' && ')}`
-  reportBeside(report, output, { ...object, file: output ?? null }, `${table(rows)}\n${last}`)
+  reportBeside(report, output, objectOf(rows), `${textOf(rows)}\n${last}`)
 }

@@ -92,7 +92,7 @@ function exchangeWords(exchange: RecordedExchange | null): string {
 
 /** Returns rows that summarize a profile, which is the field `profile` of the object. */
 function profileRows(summary: ProfileSummary): readonly ResultRow[] {
-  const { seconds, inMpi, kinds, imbalance, calls, traffic, collectives } = summary
+  const { seconds, kinds, imbalance, calls, traffic, collectives } = summary
   const { within, between } = traffic
   const kindTexts = callKinds
     .filter((kind) => kinds[kind] >= leastShare)
@@ -104,7 +104,7 @@ function profileRows(summary: ProfileSummary): readonly ResultRow[] {
       'profile',
       summary,
       'time',
-      `${secondsText(seconds)}, ${[`${percentText(inMpi)} of it in MPI`, ...kindTexts].join(', ')}`,
+      `${secondsText(seconds)}; ${inMpiText(summary)}${kindTexts.length === 0 ? '' : ` (of all: ${kindTexts.join(', ')})`}`,
     ),
     shown('calls', listed(longest.map(({ name, share }) => `${name} ${percentText(share)}`))),
     shown('imbalance', `${imbalance.toFixed(2)}, the longest time outside MPI by the mean`),
@@ -116,9 +116,14 @@ function profileRows(summary: ProfileSummary): readonly ResultRow[] {
       'collective',
       collective === undefined
         ? null
-        : `${collective.name} of ${counted(collective.bytes, 'byte', 'bytes')} on ${counted(collective.ranks, 'rank', 'ranks')}, ${percentText(collective.share)} of the time`,
+        : `${collective.name} of ${counted(collective.bytes, 'byte', 'bytes')} on ${counted(collective.ranks, 'rank', 'ranks')}, ${percentText(collective.share)} of the time of all ranks`,
     ),
   ]
+}
+
+/** Prints `in MPI 48% of the time of all ranks, 64% of the heaviest rank's`. */
+export function inMpiText({ inMpi, inMpiOfHeaviest }: ProfileSummary): string {
+  return `in MPI ${percentText(inMpi)} of the time of all ranks, ${percentText(inMpiOfHeaviest)} of the heaviest rank's`
 }
 
 /** The share of time below which a line leaves a call out. */

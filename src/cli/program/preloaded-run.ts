@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { withVariables } from '../../shim/mpi-command.js'
@@ -54,7 +55,7 @@ export async function runPreloaded(
       await signalsOfCompiler()
     }
     if (heard.length > 0) return
-    const stdio: StdioOptions = [input ?? 'inherit', output === 'stderr' ? 2 : output, 'inherit']
+    const stdio: StdioOptions = [input ?? 'inherit', output === 'stderr' ? 2 : output, 'pipe']
     launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
     const ended = hasEnded(launcher, words[0], ifItFails)
     await (limitMs === undefined ? ended : withinLimit(launcher, words[0], ended, limitMs))
@@ -237,17 +238,60 @@ async function withinLimit(
   throw new Overdue(message, { cause: new RankweaveError('ERR_SHIM', message) })
 }
 
-/** @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0 */
+/**
+ * Passes the standard error of the launcher on.
+ *
+ * @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0
+ */
 async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => string): Promise<void> {
+  const errors = launcher.stderr!
+  errors.pipe(process.stderr, { end: false })
+  let said = ''
+  errors.on('data', (piece: Buffer) => {
+    said = (said + piece).slice(-mostSaid)
+  })
   const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
     (done, failed) => {
       launcher.on('error', failed)
-      launcher.on('close', (...ended) => done(ended))
+      launcher.on('exit', (...ended) => done(ended))
     },
   )
+  await restOf(errors)
   if (code === 0) return
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-  const cause = new RankweaveError('ERR_SHIM', `${name} ended with ${how}, ${ifItFails()}${advice}`)
+  const message = `${name} ended with ${how}, ${ifItFails()}${advice}${slotAdvice(said)}${lastLines(said)}`
+  const cause = new RankweaveError('ERR_SHIM', message)
   throw new WorldFailure(cause.message, { cause })
+}
+
+/** The characters of a launcher's standard error that are retained. */
+const mostSaid = 4096
+
+/** The time for the rest of the standard error: processes that the launcher has left behind may hold it open. */
+const restMs = 1000
+
+async function restOf(errors: Readable): Promise<void> {
+  if (errors.closed) return
+  await new Promise<void>((done) => {
+    const timer = setTimeout(done, restMs)
+    errors.on('close', () => {
+      clearTimeout(timer)
+      done()
+    })
+  })
+  errors.destroy()
+}
+
+/** Says how to start more processes than the launcher has slots for, if it has said that they lack. */
+function slotAdvice(said: string): string {
+  if (!/not enough slots|already filled/.test(said)) return ''
+  return '; to share cores, add --oversubscribe (Open MPI 5: --map-by :OVERSUBSCRIBE), or name more hosts with --host or --hostfile'
+}
+
+/** Returns the end of what a launcher said, in one line; empty if it said nothing. */
+function lastLines(said: string): string {
+  const lines = said.split('\n').map((line) => line.trim())
+  const last = lines.filter((line) => /\w/.test(line)).slice(-3)
+  return last.length === 0 ? '' : `; its last words: ${last.join(' ')}`
 }

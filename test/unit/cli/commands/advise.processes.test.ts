@@ -15,6 +15,7 @@ import { advised } from '../../../../src/advise/advice.js'
 import { Overdue } from '../../../../src/cli/output/exit-codes.js'
 import { runPreloaded } from '../../../../src/cli/program/preloaded-run.js'
 import { TriedProgram } from '../../../../src/cli/program/tried-program.js'
+import { escapeXml } from '../../../../src/text/printable.js'
 import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
 import { cli } from '../run-cli.js'
 import { command, spawnCli } from '../spawn-cli.js'
@@ -69,9 +70,15 @@ describe('rankweave advise', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toContain('Placement: 2.00 times as fast [2.00, 2.00] in 11 pairs.')
     expect(stdout).toContain(`Use: ${launcher} --rankfile rankweave-ranks.txt -n 4 ./program`)
-    const page = readFileSync(join(folder, 'advice.html'), 'utf8')
+    const page = readFileSync(join(folder, 'advice.html'), 'utf8').replaceAll('<wbr/>', '')
     for (const words of ['Placement: 2.00 times as fast', 'MPI_Wait', 'between nodes'])
       expect(page).toContain(words)
+    const rows = [...stdout.matchAll(/^ {2}(\S.*?) {2,}(.*)$/gm)]
+    expect(rows.map(([, label]) => label)).toContain('next')
+    for (const [, label, text] of rows) {
+      expect(page).toContain(`>${label}<`)
+      expect(page).toContain(escapeXml(text))
+    }
     const places = readFileSync(join(folder, 'rankweave-ranks.txt'), 'utf8')
     const nodeOf = places
       .trim()
@@ -86,10 +93,16 @@ describe('rankweave advise', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       advised: [],
       use: [],
+      cores: null,
+      unchanged: { runs: 11, leastSeconds: 1, mostSeconds: 1 },
+      next: expect.stringMatching(/ record -o graph\.txt -- .*, then the study/),
       verdict: 'Nothing to gain here: placement, 1.00 times as fast [1.00, 1.00] in 11 pairs.',
     })
     const none = await advise(launcherThat({ calls: '' }))
-    expect(none.stdout).toContain('at most 0.0% of the time is in calls that Rankweave can change')
+    expect(none.stdout).toContain(
+      "at most 0.0% of the heaviest rank's time is in calls that Rankweave can change",
+    )
+    expect(none.stdout).toContain('not known: the unchanged command ran once')
     expect(readdirSync(folder).sort()).toEqual(['mpicc', 'mpirun.script'])
   })
 
@@ -106,7 +119,7 @@ describe('rankweave advise', () => {
       ...{ name: 'placement', share: 0.5, reason: 'the time was over', needsTime: true },
     })
     expect(verdict).toContain(
-      "placement, not tried: the time was over (it can touch at most 50% of a rank's time).",
+      "placement, not tried: the time was over (it can touch at most 50% of the heaviest rank's time).",
     )
   })
 
@@ -142,9 +155,15 @@ describe('rankweave advise', () => {
   })
 
   it('ends where a run fails, or prints other results', async () => {
-    const failing = await advise(launcherThat({ rest: '[ -z "$placed" ]' }))
+    const rest = '[ -z "$placed" ] || { echo There are not enough slots >&2; exit 1; }'
+    const failing = await advise(launcherThat({ rest }))
     expect(failing).toMatchObject({ exitCode: 3 })
-    expect(failing.stderr).toContain('ended with exit code 1, which it did not in the first run')
+    expect(failing.stderr).toContain(
+      'ended with exit code 1, which it did not in the first run; to share cores, add --oversubscribe',
+    )
+    expect(failing.stderr).toMatch(
+      /^There are not enough slots\n[\s\S]*; its last words: There are not enough slots$/m,
+    )
     const noProgram = await advise(launcherThat({ rest: 'rm -f "$file" .rankweave-*/profile.jsonl' }))
     expect(noProgram).toMatchObject({ exitCode: 2 })
     expect(noProgram.stderr).toContain('expected a program that calls MPI_Init')
