@@ -75,6 +75,8 @@ interface PlanViewOptions {
   readonly cells?: number
   /** False for a plan that was read, whose planning time is unknown. Default: true. */
   readonly isMeasured?: boolean
+  /** The measured time of choosing the strategy. Default: 0, for one that was named. */
+  readonly choiceMs?: number
 }
 
 export const mostListedRanks = 65_536
@@ -108,7 +110,10 @@ export function planView(
   const direct = makePlan(topology, { kind: 'direct' }, { operation })
   const simulated = simulations(schedule, direct.schedule, machine, asked, {
     ...options,
-    moreMs: options.isMeasured === false ? null : plan.planMs - direct.planMs,
+    moreMs:
+      options.isMeasured === false
+        ? null
+        : (options.choiceMs ?? 0) + Math.max(0, plan.planMs - direct.planMs),
   })
   const cells = options.cells ?? mostCells
   const perNode = nodes === null ? null : nodeBounds(nodes, cells)

@@ -49,7 +49,7 @@ export interface SizeView {
   readonly plannedUs: number
   readonly speedup: number
   /**
-   * The number of starts after which planning has paid off; null if it never does, or if the planning time is unknown.
+   * The number of starts to break even, as in `Alternative`; null: never, or the planning time is unknown.
    */
   readonly breakEvenStarts: number | null
 }
@@ -92,7 +92,7 @@ export function simulationView(
 }
 
 /**
- * @param moreMs planning time beyond that of direct sends; null: unknown. The result `known` is not simulated again.
+ * @param moreMs time of choosing, and of planning beyond that of direct sends; null: unknown. The result `known` is not simulated again.
  */
 export function sizeViews(
   { planned, direct }: BothPrograms,
@@ -112,7 +112,7 @@ export function sizeViews(
       directUs,
       plannedUs,
       speedup: plannedUs === 0 ? 1 : directUs / plannedUs,
-      breakEvenStarts: moreMs === null ? null : startsUntilPaid(Math.max(0, moreMs), directUs - plannedUs),
+      breakEvenStarts: moreMs === null ? null : startsUntilPaid(moreMs, directUs - plannedUs),
     }
   })
 }

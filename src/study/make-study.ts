@@ -12,7 +12,7 @@ import { type Machine, nodeOf } from '../machine/machine.js'
 import { formatMachine } from '../machine/machine-text.js'
 import { profileOf, profileOrigin, profileRemark } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
-import { chosenFor } from '../neighborhood/choose/auto.js'
+import { type Choice, chosenFor } from '../neighborhood/choose/auto.js'
 import {
   candidateLoads,
   isGrouped,
@@ -46,6 +46,7 @@ import {
   type Subject,
   type Way,
 } from './study.js'
+import { verdictOf } from './study-document.js'
 
 /** The topology before its vertices were mapped, and the mapping. */
 interface MappedFrom {
@@ -126,9 +127,13 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   const given = options.strategies ?? null
   const auto =
     given === null
-      ? bytes.map((length) => autoChoice(topology, machine, length, { ...options, operation }))
+      ? bytes.map((length) => autoChoice(topology, machine, length, { ...options, operation, now }))
       : []
-  const selected = selectStrategies(topology, machine, nodes, { operation, bytes, given, auto })
+  const selected = selectStrategies(topology, machine, nodes, {
+    ...{ operation, bytes, given },
+    auto: auto.map(({ strategy }) => strategy),
+  })
+  const choiceMs = bytes.map((_, i) => auto[i]?.choiceMs ?? 0)
   const leftOut: LeftOut[] = [...selected.leftOut]
   const studied: StudiedStrategy[] = []
   const byText = new Map(selected.strategies.map((strategy) => [formatStrategy(strategy), strategy]))
@@ -142,13 +147,16 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
       leftOut.push({ strategy: text, reason: `planning took more than ${planSeconds} s` })
       continue
     }
-    studied.push(studiedStrategy(text, planned, { machine, nodes, bytes, direct: studied[0] ?? null }))
+    studied.push(
+      studiedStrategy(text, planned, { machine, nodes, bytes, choiceMs, direct: studied[0] ?? null }),
+    )
   }
   const ordinaryAllgather =
     operation === 'neighbor-allgather' ? ordinaryAllgathers(topology.ranks, machine, bytes) : null
   const fastest = bytes.map((_, i) => {
-    const chosen = auto[i] === undefined ? null : formatStrategy(auto[i])
-    return fastestAt(studied, i, { subject, ordinary: ordinaryAllgather, auto: chosen })
+    const chosen = auto[i] === undefined ? null : formatStrategy(auto[i].strategy)
+    const found = fastestAt(studied, i, { subject, ordinary: ordinaryAllgather, auto: chosen })
+    return { ...found, choiceMs: choiceMs[i] }
   })
   const sensitivity = sensitivityOf(studied, bytes, machine, (text) => {
     onStrategy?.(`${text} with other costs`)
@@ -158,11 +166,16 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
     )
   })
   const found = { strategies: studied, leftOut, fastest, ordinaryAllgather, sensitivity }
-  const study = { subject, bytes, ...found, measurements: null }
+  const verdict = verdictOf(subject, fastest)
+  const study = { subject, bytes, ...found, verdict, measurements: null }
   const { mappedFrom } = options
   if (mappedFrom === undefined) return study
-  const setting = { operation, machine, nodes, bytes, ...givenOptions({ onStrategy, signal }) }
-  const ways = fourWays(mappedFrom.topology, { topology, chosen: auto, studied }, setting)
+  const setting = { operation, machine, nodes, bytes, now, ...givenOptions({ onStrategy, signal }) }
+  const ways = fourWays(
+    mappedFrom.topology,
+    { topology, chosen: auto.map(({ strategy }) => strategy), studied },
+    setting,
+  )
   return { ...study, mapped: { mapping: mappedFrom.mapping, ways } }
 }
 
@@ -278,7 +291,7 @@ function fastestAt(
     ordinary,
     auto,
   }: { subject: Subject; ordinary: Study['ordinaryAllgather']; auto: string | null },
-): Fastest {
+): Omit<Fastest, 'choiceMs'> {
   const best = leastAt(strategies, i)
   const { bytes, timeUs, speedup, breakEvenStarts } = best.simulated[i]
   const speedupOverAllgather = ordinary === null ? null : timeUs === 0 ? 1 : ordinary[i].timeUs / timeUs
@@ -359,6 +372,7 @@ function waysOf(known: KnownTopology, setting: WaysSetting): Ways {
         machine,
         nodes,
         bytes,
+        choiceMs: bytes.map(() => 0),
         direct: null,
       })
     figures.set(text, studied)
@@ -367,7 +381,7 @@ function waysOf(known: KnownTopology, setting: WaysSetting): Ways {
   const chosen =
     known.chosen.length > 0
       ? known.chosen
-      : bytes.map((length) => autoChoice(topology, machine, length, setting))
+      : bytes.map((length) => autoChoice(topology, machine, length, setting).strategy)
   const direct = figuresOf({ kind: 'direct' })
   return {
     direct: bytes.map((_, i) => wayOf(direct, i)),
@@ -382,6 +396,7 @@ function wayOf({ strategy, messages, simulated }: StudiedStrategy, i: number): W
 
 /** The signal and the progress callback of a study. */
 interface StudySteps {
+  readonly now?: () => number
   readonly signal?: AbortSignal
   readonly onStrategy?: (strategy: string) => void
 }
@@ -391,11 +406,11 @@ function autoChoice(
   topology: ProcessTopology,
   machine: Machine,
   bytes: number,
-  { operation, onStrategy, signal }: StudySteps & { readonly operation: NeighborCollective },
-): Strategy {
+  { operation, now, onStrategy, signal }: StudySteps & { readonly operation: NeighborCollective },
+): Choice {
   onStrategy?.(`what auto chooses for ${bytes} bytes`)
-  const wanted = { bytes, operation: chosenFor(operation), ...(signal && { signal }) }
-  return chooseStrategy(topology, machine, wanted).strategy
+  const wanted = { bytes, operation: chosenFor(operation), ...givenOptions({ now, signal }) }
+  return chooseStrategy(topology, machine, wanted)
 }
 
 /** The setting for which the figures of strategies are found. */
@@ -403,13 +418,15 @@ interface FiguresSetting {
   readonly machine: Machine
   readonly nodes: Int32Array
   readonly bytes: readonly number[]
+  /** The time of choosing for each length. */
+  readonly choiceMs: readonly number[]
   /** The figures of direct sends; null while these themselves are studied. */
   readonly direct: StudiedStrategy | null
 }
 
 /** Returns the figures of a strategy that was planned. @param text of the strategy */
 function studiedStrategy(text: string, planned: Plan, setting: FiguresSetting): StudiedStrategy {
-  const { machine, nodes, bytes, direct } = setting
+  const { machine, nodes, bytes, choiceMs, direct } = setting
   const { messages } = planStatistics(planned, nodes)
   const lowered = lower(planned.schedule, upTo(nodes.length))
   const { planMs } = planned
@@ -423,7 +440,7 @@ function studiedStrategy(text: string, planned: Plan, setting: FiguresSetting): 
       timeUs,
       bytesByLevel: byLevel((level) => traffic[level].bytes),
       speedup: timeUs === 0 ? 1 : ofDirect / timeUs,
-      breakEvenStarts: startsUntilPaid(moreMs, ofDirect - timeUs),
+      breakEvenStarts: startsUntilPaid(choiceMs[i] + moreMs, ofDirect - timeUs),
     }
   })
   const longest = simulated[simulated.length - 1]

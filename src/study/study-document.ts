@@ -35,6 +35,7 @@ export function studyDocument(study: Study): Document {
   return {
     title: `${subject.topology} on ${machine}`,
     text: [
+      study.verdict,
       `${operationTexts[subject.operation]}: ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
         `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
         `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
@@ -84,10 +85,41 @@ export function programText({ inProgram, runnable }: Fastest): string {
   return `${strategy} ${way}, ${speedup.toFixed(2)} times as fast`
 }
 
+/**
+ * Says in a sentence which strategy gains most for which blocks, over what, and after how many calls. Of a recorded
+ * program only its own blocks count.
+ */
+export function verdictOf(subject: Subject, fastest: Study['fastest']): string {
+  const { machine, recordedBytes } = subject
+  const isRecorded = recordedBytes.length > 0
+  const asked = isRecorded ? fastest.filter(({ bytes }) => recordedBytes.includes(bytes)) : fastest
+  const lengthsOf = (some: Study['fastest']) => some.map(({ bytes }) => bytesText(bytes)).join(', ')
+  const gaining = asked.filter((each) => !hasNoGain(each)).sort((a, b) => b.speedup - a.speedup)
+  const [best] = gaining
+  if (best === undefined)
+    return `Simulated on ${machine}, no strategy studied is faster than direct sends with blocks of ${lengthsOf(asked)}: keep direct sends.`
+  const { bytes, strategy, speedup, speedupOverAllgather: over, breakEvenStarts } = best
+  const calls = Number((breakEvenStarts ?? 0).toPrecision(2))
+  const allgather =
+    over === null
+      ? ''
+      : over >= 1
+        ? ` and ${numberText(over)} times as fast as an ordinary allgather`
+        : `, though it takes ${numberText(1 / over)} times as long as an ordinary allgather`
+  const others = asked.filter(hasNoGain)
+  return [
+    `Simulated on ${machine}, ${strategy} is ${numberText(speedup)} times as fast as direct sends${allgather} with blocks of ${bytesText(bytes)}`,
+    `, and breaks even after ${numberText(calls)} ${calls === 1 ? 'call' : 'calls'}`,
+    isRecorded ? `; in an MPI program: ${programText(best)}` : '',
+    others.length === 0 ? '' : `; with blocks of ${lengthsOf(others)} keep direct sends`,
+    '.',
+  ].join('')
+}
+
 /** Explains how the preloaded library runs strategies. */
 export function inProgramText({ nodes, operation }: Subject): string {
   if (nodes === 1)
-    return 'On one node the preloaded library exchanges through shared memory, which is not simulated: rankweave advise measures it.'
+    return 'On one node the preloaded library exchanges through shared memory, which is not simulated: only runs of a program with such calls can tell.'
   const planFile =
     operation === 'neighbor-allgather' ? '; a plan file (rankweave shim --plan) may have any strategy' : ''
   return `In an MPI program the preloaded library plans routed and hierarchical strategies by itself${planFile}. It sends blocks above ${numberText(longestCarried)} bytes directly.`
@@ -279,7 +311,7 @@ const levelText = {
   network: 'between nodes',
 }
 
-function planningSections({ strategies, bytes, subject }: Study): Section[] {
+function planningSections({ strategies, bytes, fastest, subject }: Study): Section[] {
   const planning: Table = {
     kind: 'table',
     title: 'Planning time',
@@ -289,11 +321,19 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
     columns: ['strategy', 'ms'].map(column),
     rows: strategies.map(({ strategy, planMs }) => [strategy, planMs]),
   }
+  const choosing: Table = {
+    kind: 'table',
+    title: 'Time in which auto chooses, by block length',
+    origin: 'measured',
+    source: 'on the computer that made this study, once; milliseconds of processor time',
+    columns: ['block', 'ms'].map(column),
+    rows: fastest.map(({ bytes: length, choiceMs }) => [bytesText(length), choiceMs]),
+  }
   const breakEven: Table = {
     kind: 'table',
     title: 'Calls to break even, by block length',
     origin: 'derived',
-    source: `planning time, measured, beyond that of direct sends, divided by the time that a call saves, simulated on ${subject.machine}`,
+    source: `time of choosing, and of planning beyond direct sends, both measured, divided by the time that a call saves, simulated on ${subject.machine}`,
     columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],
     rows: strategies
       .slice(1)
@@ -304,9 +344,9 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
   }
   return [
     {
-      title: 'What planning costs',
+      title: 'What choosing and planning cost',
       text: ['A plan is made once for a topology, or read from a file; then any number of calls use it.'],
-      parts: [planning],
+      parts: [planning, ...(fastest.every(({ auto }) => auto === null) ? [] : [choosing])],
     },
     {
       title: 'When a plan pays',

@@ -17,6 +17,8 @@ export interface Study {
   readonly leftOut: readonly LeftOut[]
   /** The studied strategy with the least simulated time, per length. */
   readonly fastest: readonly Fastest[]
+  /** The study in a sentence. */
+  readonly verdict: string
   /** The ordinary allgathers per length; null if there are too many ranks, and for other operations. */
   readonly ordinaryAllgather: readonly OrdinaryAllgather[] | null
   /** The comparisons of the fastest with others under changed costs, per length. */
@@ -121,9 +123,9 @@ export interface SimulatedTime {
   /** The simulated time of direct sends divided by that of this strategy. */
   readonly speedup: number
   /**
-   * The number of starts to break even: planning, measured here, has then cost no more time than starts save,
-   * simulated, compared with direct sends; null: never. It follows from the unrounded `planMs`, since short planning is
-   * repeated; `Alternative` has a bound if planning ran once.
+   * The number of starts to break even: choosing and planning, measured here, have then cost no more time than starts
+   * save, simulated, compared with direct sends; null: never. It follows from the unrounded `planMs`, since short
+   * planning is repeated; `Alternative` has a bound if planning ran once.
    */
   readonly breakEvenStarts: number | null
 }
@@ -145,6 +147,8 @@ export interface Fastest {
   readonly breakEvenStarts: number | null
   /** The choice of `auto` for this length; null if the strategies were given. */
   readonly auto: string | null
+  /** The time in which `auto` chooses for this length, measured like planning; 0 if the strategies were given. */
+  readonly choiceMs: number
   readonly inProgram: InProgram
   /** The fastest of those that the preloaded library runs in an MPI program; null if none of those studied. */
   readonly runnable: RunnableStrategy | null

@@ -166,6 +166,11 @@ function text(
         messages.interNode === null ? null : compared(direct.interNode ?? 0, messages.interNode),
       ],
       ['blocks sent', compared(direct.volumeBlocks, planned.volumeBlocks)],
+      ['simulated time', simulatedText(planned.simulated ?? null)],
+      [
+        'choosing time',
+        planned.choiceMs === undefined ? null : `${secondsText(planned.choiceMs / 1000)}, measured`,
+      ],
       ['planning time', `${secondsText(planned.planMs / 1000)}, measured`],
       ['read from cache', cachedMs === null ? null : `in ${secondsText(cachedMs / 1000)}, verified`],
       [
@@ -174,8 +179,16 @@ function text(
           ? 'all blocks delivered exactly once, deadlock-free'
           : 'NO, the violations are on standard error',
       ],
+      ['remark', planned.remark],
     ]),
   ].join('\n')
+}
+
+/** Prints the times of direct sends and of the plan, and how many times as fast it is. */
+function simulatedText(times: ReportedChoice['simulated']): string | null {
+  if (times === null) return null
+  const { directUs, plannedUs, speedup } = times
+  return `${figure(directUs)} us direct, ${figure(plannedUs)} us planned (${figure(speedup)} times as fast)`
 }
 
 /** Returns the strategies that were compared, by simulated time; the planned one is marked. */
@@ -192,8 +205,7 @@ function choiceRows(compared: ReportedChoice): string {
       : `${each.strategy === chosen ? '*' : ' '} ${each.strategy}`
   return [
     `strategies for blocks of ${figure(bytesPerBlock)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned${ordinary === null ? '' : ', - an ordinary allgather'})`,
-    `times are simulated with profile ${compared.profile}; planning is measured`,
-    ...(compared.remark === null ? [] : [compared.remark]),
+    `times are simulated with profile ${compared.profile}; choosing and planning are measured`,
     columns(sorted, [
       ['  strategy', nameOf],
       ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
@@ -254,7 +266,7 @@ function allBytes(bytes: Alternative['bytes']): number {
   return levels.reduce((sum, level) => sum + bytes[level], 0)
 }
 
-/** Returns calls with two digits: planning is measured. */
+/** Returns calls with two digits: choosing and planning are measured. */
 function startsText({ breakEvenStarts, breakEvenIsAtMost }: Alternative): string {
   if (breakEvenStarts === null) return 'never'
   const starts = Number(breakEvenStarts.toPrecision(2))

@@ -85,7 +85,7 @@ export const reportCommand: AddCommand = (command, act) => {
         await checkOutputs(report, output)
         const template = templateText()
         const machine = options.machine ?? null
-        const { topology, planned, isMeasured, served } = isTopology(source)
+        const { topology, planned, choiceMs, isMeasured, served } = isTopology(source)
           ? await planOfTopology(report, command, source, options)
           : await planOfFile(report, command, source)
         report.step('verifying the plan')
@@ -94,7 +94,7 @@ export const reportCommand: AddCommand = (command, act) => {
         if (!verification.ok) return exitCodes.checkFailed
         report.step('drawing')
         const name = source.split('/').at(-1)!
-        const drawn = planView(topology, planned, machine, { name, bytes, ranks, isMeasured })
+        const drawn = planView(topology, planned, machine, { name, bytes, ranks, choiceMs, isMeasured })
         const view = served === null ? drawn : await withGroups(drawn, served)
         const html = reportHtml(template, {
           topology: topologyView(topology, { name, adjacency: true }),
@@ -126,6 +126,7 @@ export const reportCommand: AddCommand = (command, act) => {
 interface Planned {
   readonly topology: ProcessTopology
   readonly planned: Plan
+  readonly choiceMs: number
   readonly isMeasured: boolean
   /** The plan of a service; null for others. */
   readonly served: ServedPlan | null
@@ -155,12 +156,15 @@ async function planOfTopology(
     report.step('reading the plan')
     const schedule = await served.schedule()
     const planned = { schedule, groups: null, planMs: served.report.planMs }
-    return { topology: schedule.topology, planned, isMeasured: true, served }
+    return {
+      ...{ topology: schedule.topology, planned, isMeasured: true, served },
+      choiceMs: served.report.choiceMs ?? 0,
+    }
   }
   const topology = builtTopology(report, spec)
   const hooks = { onStep: report.step, onProgress: groupProgress(report) }
-  const { plan } = await requestedPlan(topology, request, machine ?? null, hooks)
-  return { topology, planned: plan, isMeasured: true, served: null }
+  const { plan, choiceMs } = await requestedPlan(topology, request, machine ?? null, hooks)
+  return { topology, planned: plan, choiceMs, isMeasured: true, served: null }
 }
 
 /** @throws ERR_USAGE for a schedule without a topology, and for options that plan one */
@@ -175,6 +179,7 @@ async function planOfFile(report: Reporter, command: Command, file: string): Pro
   return {
     topology: schedule.topology,
     planned: { schedule, groups: null, planMs: 0 },
+    choiceMs: 0,
     isMeasured: false,
     served: null,
   }

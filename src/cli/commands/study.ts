@@ -78,7 +78,7 @@ ${mapHelp}
 The study then begins with four columns: neither, mapping only, combining only, both.
 Of edges:FILE that rankweave record wrote, the study is of the program's operation, and its block lengths are marked.
 
-Messages and bytes are counted, times are simulated on the machine; planning is measured on this computer. With --fabric the
+Messages and bytes are counted, times are simulated on the machine; choosing and planning are measured on this computer. With --fabric the
 strategies also run with their data, in sections of their own: simulated and measured times never share a table.
 
 Without -o a summary is printed. -o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
@@ -149,7 +149,10 @@ export const studyCommand: AddCommand = (command, act) => {
         if (study === null) return
         const document = studyDocument(study)
         if (output !== undefined) await writeStudy(report, output, study, document)
-        const text = [fastestRows(study), ...(output === undefined ? [allTables] : [])].join('\n')
+        const text = [
+          ...[fastestRows(study), ...(output === undefined ? [allTables] : [])],
+          study.verdict,
+        ].join('\n')
         reportBeside(report, output, study, text)
       }),
     )
@@ -301,7 +304,7 @@ function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mappe
   return [
     operationTexts[subject.operation],
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,
-    `times are simulated with profile ${subject.profile.origin}; planning is measured`,
+    `times are simulated with profile ${subject.profile.origin}; choosing and planning are measured`,
     ...(subject.product === null ? [] : [productText(subject.product)]),
     ...(subject.remark === null ? [] : [subject.remark]),
     ...(mapped === undefined ? [] : fourColumns(mapped)),
@@ -355,7 +358,7 @@ function fourColumns({ mapping, ways }: StudiedMapping): string[] {
   ]
 }
 
-/** Prints two digits: planning is measured. */
+/** Prints two digits: choosing and planning are measured. */
 function callsText(calls: number | null): string {
   return calls === null ? 'never' : counted(Number(calls.toPrecision(2)), 'call', 'calls')
 }

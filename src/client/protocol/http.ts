@@ -171,11 +171,16 @@ export const planStatistics = z
     chosen: word.optional().describe('text of the strategy'),
     considered: count.optional().describe('candidates whose time was estimated'),
     choiceMs: z.number().optional().describe('milliseconds of choosing, and of mapping before it'),
+    simulated: z
+      .strictObject({ directUs: z.number(), plannedUs: z.number(), speedup: z.number() })
+      .nullable()
+      .optional()
+      .describe('time of direct sends, of the plan, and the first divided by the second'),
     alternatives: z
       .array(object)
       .optional()
       .describe(
-        'simulated candidates with `strategy`, `parameters`, `timeUs`, `messages`, payload `bytes` by level (`process`, `package`, `node`, `network`), and `planMs`, the least of three runs if short; `breakEvenStarts`: (`planMs` less that of direct sends) / time saved per call, without `choiceMs`; null: never; an upper bound where `breakEvenIsAtMost`',
+        'simulated candidates with `strategy`, `parameters`, `timeUs`, `messages`, payload `bytes` by level (`process`, `package`, `node`, `network`), and `planMs`, the least of three runs if short; `breakEvenStarts`, calls to break even: (`choiceMs` + `planMs` - that of direct sends) / time saved per call; null: never; an upper bound where `breakEvenIsAtMost`',
       ),
     notSimulated: z
       .array(z.strictObject({ strategy: word, atLeastUs: z.number(), because: word }))

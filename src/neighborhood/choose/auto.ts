@@ -104,8 +104,8 @@ export interface Alternative {
   /** The measured planning time, which differs from run to run. */
   readonly planMs: number
   /**
-   * The starts after which planning has cost no more time than it saved compared with direct sends; null if it never
-   * does.
+   * The starts to break even: choosing and planning, measured, have then cost no more time than starts save, simulated,
+   * compared with direct sends; null: never.
    */
   readonly breakEvenStarts: number | null
   /**
@@ -154,4 +154,6 @@ export interface Choice {
   readonly operation: ChosenOperation
   /** The bytes of every block for which the choice was made. */
   readonly bytes: number
+  /** The measured time of choosing, which differs from run to run. */
+  readonly choiceMs: number
 }

@@ -30,7 +30,14 @@ import {
 } from './candidates.js'
 import { estimateUs } from './estimate.js'
 import { type LowerBound, lowerBound } from './lower-bound.js'
-import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
+import {
+  alternativeOf,
+  type Simulated,
+  simulated,
+  type Trial,
+  type UnpaidAlternative,
+  withBreakEven,
+} from './simulated.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now' | 'onProgress'> {
   /**
@@ -133,19 +140,40 @@ export async function prepareChoices(
   await loadsInSlices(topology, nodeOf(machine, topology.ranks), operation)
 }
 
-function choosingUntilAborted(
+/** A choice whose time is not known yet. */
+interface UntimedChoice extends Omit<Choice, 'alternatives' | 'choiceMs' | 'chosen'> {
+  readonly alternatives: readonly UnpaidAlternative[]
+  /** The index of the chosen one. */
+  readonly best: number
+}
+
+function* choosingUntilAborted(
   topology: ProcessTopology,
   machine: Machine,
   options: ChooseOptions,
 ): Generator<void, Choice> {
-  return untilAborted('chooseStrategy', choosing(topology, machine, options), Object(options).signal)
+  const { signal, now = () => performance.now() } = Object(options) as ChooseOptions
+  const steps = untilAborted('chooseStrategy', choosing(topology, machine, options), signal)
+  // Other work may run between steps, which is not part of choosing.
+  let choiceMs = 0
+  for (;;) {
+    const begunMs = now()
+    const { done, value } = steps.next()
+    choiceMs += now() - begunMs
+    if (done === true) {
+      const { best, ...choice } = value
+      const alternatives = withBreakEven(choice.alternatives, choiceMs)
+      return { ...choice, chosen: alternatives[best], alternatives, choiceMs }
+    }
+    yield
+  }
 }
 
 function* choosing(
   topology: ProcessTopology,
   machine: Machine,
   options: ChooseOptions,
-): Generator<void, Choice> {
+): Generator<void, UntimedChoice> {
   requireTopology(topology)
   requireKnownOptions('chooseStrategy', options, knownOptions)
   const { bytes, budget = defaultBudget, include = [], isRenumbered = false } = options
@@ -218,8 +246,7 @@ function* choosing(
   const best = trials.findIndex(({ order }) => order < never)
   return {
     strategy: trials[best].simulated.strategy,
-    chosen: alternatives[best],
-    alternatives,
+    ...{ best, alternatives },
     notSimulated: notSimulated(
       left.filter(({ strategy }) => !isKnown.has(formatStrategy(strategy))),
       boundUs,

@@ -30,7 +30,7 @@ import {
   mappedTopology,
   withoutMapping,
 } from './mapped-topology.js'
-import { leastOfThree, startsUntilPaid } from './simulated.js'
+import { leastOfThree, withBreakEven } from './simulated.js'
 
 /** A request whose words have been understood: plain data from which worker threads plan. */
 export interface UnderstoodRequest {
@@ -122,8 +122,9 @@ export async function requestedPlan(
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
-  const { topology, mapping, compared } = comparedTopology(given, mapped, request, machine, hooks)
+  const { topology, mapping, compared: untimed } = comparedTopology(given, mapped, request, machine, hooks)
   const choiceMs = performance.now() - asking
+  const compared = untimed === null ? null : timedBy(untimed, choiceMs)
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   const make = () =>
@@ -171,6 +172,14 @@ function comparedTopology(
     : { topology: given, mapping: withoutMapping(decided), compared: unmapped }
 }
 
+/** Counts mapping, and measuring again, as parts of choosing. */
+function timedBy(compared: Compared, choiceMs: number): Compared {
+  const { choice } = compared
+  const alternatives = withBreakEven(choice.alternatives, choiceMs)
+  const chosen = alternatives[choice.alternatives.indexOf(choice.chosen)]
+  return { ...compared, choice: { ...choice, chosen, alternatives, choiceMs } }
+}
+
 /** The strategies that the library considers, compared with a program without neighborhood collectives. */
 interface Compared {
   readonly choice: Choice
@@ -215,14 +224,10 @@ function measuredAgain(
   setting: Pick<PlanOptions, 'operation' | 'machine'>,
 ): Choice {
   const msOf = (text: string) => leastOfThree(() => plan(topology, parseStrategy(text), setting)).planMs
-  const direct = choice.alternatives.find(({ strategy }) => strategy === 'direct')
-  if (direct === undefined || choice.alternatives.every((each) => !each.breakEvenIsAtMost)) return choice
-  const directMs = msOf(direct.strategy)
+  if (choice.alternatives.every((each) => !each.breakEvenIsAtMost)) return choice
   const alternatives = choice.alternatives.map((each): Alternative => {
-    if (!each.breakEvenIsAtMost) return each
-    const planMs = msOf(each.strategy)
-    const breakEvenStarts = startsUntilPaid(Math.max(0, planMs - directMs), direct.timeUs - each.timeUs)
-    return { ...each, planMs, breakEvenStarts, breakEvenIsAtMost: false }
+    const isShort = each.breakEvenIsAtMost || each.strategy === 'direct'
+    return isShort ? { ...each, planMs: msOf(each.strategy), breakEvenIsAtMost: false } : each
   })
   return { ...choice, chosen: alternatives[choice.alternatives.indexOf(choice.chosen)], alternatives }
 }
@@ -265,12 +270,20 @@ export async function reportedPlan(
   const verification = verify(planned.schedule, topology)
   const statistics = planStatistics(planned, nodes)
   const { messages } = statistics
+  const times = compared === null ? null : simulatedTimes(compared, formatStrategy(strategy))
   const remarks = [
     ...(messages.planned > direct.messages.planned
       ? [
           `the plan sends more messages than direct sends: ${messages.planned} instead of ${direct.messages.planned}`,
         ]
       : []),
+    ...(times === null || times.speedup >= leastSpeedup
+      ? []
+      : [
+          strategy.kind === 'direct'
+            ? 'a plan gains nothing here: direct sends are the fastest of the strategies simulated'
+            : 'the plan gains nothing: its simulated time is not below that of direct sends',
+        ]),
     ...(compared === null || compared.remark === null ? [] : [compared.remark]),
   ]
   const report = {
@@ -286,11 +299,32 @@ export async function reportedPlan(
       volumeBlocks: direct.volumeBlocks,
     },
     matching: matchingOf(planned),
-    ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy), choiceMs)),
+    ...(compared === null
+      ? {}
+      : { ...choiceObject(compared, formatStrategy(strategy), choiceMs), simulated: times }),
     planMs: planned.planMs,
     remark: remarks.length === 0 ? null : remarks.join('; '),
   }
   return { ...requested, verification, report }
+}
+
+/** Simulated times of direct sends and of a plan, side by side. */
+export interface SimulatedTimes {
+  readonly directUs: number
+  readonly plannedUs: number
+  /** The first divided by the second. */
+  readonly speedup: number
+}
+
+/** A plan gains nothing if its time is within 1% of that of direct sends, or above. */
+const leastSpeedup = 1.01
+
+/** Returns the times of a comparison; null if the planned strategy is not in it. */
+function simulatedTimes({ choice }: Compared, planned: string): SimulatedTimes | null {
+  const usOf = (text: string) => choice.alternatives.find(({ strategy }) => strategy === text)?.timeUs
+  const [directUs, plannedUs] = [usOf('direct'), usOf(planned)]
+  if (directUs === undefined || plannedUs === undefined) return null
+  return { directUs, plannedUs, speedup: plannedUs === 0 ? 1 : directUs / plannedUs }
 }
 
 /** Returns how the groups were found; null for a plan without groups. */
@@ -327,6 +361,8 @@ export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternative
   readonly chosen: string
   /** The measured time of choosing, and of mapping before it, in milliseconds. */
   readonly choiceMs: number
+  /** The times of direct sends and of the plan; null if the comparison does not have the planned strategy. */
+  readonly simulated: SimulatedTimes | null
   readonly ordinaryAllgather: Ordinary | null
   readonly profile: string
   readonly remark: string | null
@@ -340,7 +376,7 @@ function choiceObject(
   { choice, ordinary, profile, remark }: Compared,
   planned: string,
   choiceMs: number,
-): ReportedChoice {
+): Omit<ReportedChoice, 'simulated'> {
   const { alternatives, notSimulated, bytes, considered } = choice
   return {
     bytesPerBlock: bytes,

@@ -86,8 +86,8 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
 }
 
 /**
- * Returns the starts after which a planning time longer by `moreMs` than that of direct sends has paid off; null if a
- * start saves nothing.
+ * Returns the starts after which choosing and planning that take `moreMs` longer than planning direct sends have paid
+ * off; null if a start saves nothing.
  */
 export function startsUntilPaid(moreMs: number, savedUs: number): number | null {
   return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
@@ -111,20 +111,33 @@ export interface Trial {
   readonly planMs: number
 }
 
-/** Reports a trial. A planning time that is longer by less than {@link exactMs} counts as longer by that. */
-export function alternativeOf({ simulated: trial, planMs }: Trial, direct: Trial): Alternative {
+/** Reports a trial. */
+export function alternativeOf({ simulated: trial, planMs }: Trial, direct: Trial): UnpaidAlternative {
   const { strategy, text, timeUs, traffic } = trial
   const savedUs = direct.simulated.timeUs - timeUs
-  const moreMs = planMs - direct.planMs
   return {
     strategy: text,
     parameters: parametersOf(strategy),
     timeUs,
     ...sentIn(traffic),
     planMs,
-    breakEvenStarts: startsUntilPaid(Math.max(moreMs, exactMs), savedUs),
-    breakEvenIsAtMost: savedUs > 0 && moreMs < exactMs,
+    breakEvenIsAtMost: savedUs > 0 && planMs - direct.planMs < exactMs,
   }
+}
+
+/** An alternative whose calls to break even are not known before the choice has ended. */
+export type UnpaidAlternative = Omit<Alternative, 'breakEvenStarts'>
+
+/**
+ * Returns alternatives, direct sends among them, with their calls to break even after a choice of `choiceMs`. A planning
+ * time that was too short to be measured counts as longer than that of direct sends by {@link exactMs}.
+ */
+export function withBreakEven(alternatives: readonly UnpaidAlternative[], choiceMs: number): Alternative[] {
+  const direct = alternatives.find(({ strategy }) => strategy === 'direct')!
+  return alternatives.map((each) => {
+    const moreMs = Math.max(each.planMs - direct.planMs, each.breakEvenIsAtMost ? exactMs : 0)
+    return { ...each, breakEvenStarts: startsUntilPaid(choiceMs + moreMs, direct.timeUs - each.timeUs) }
+  })
 }
 
 /** Builds the frames of the schedule that has these moves, with one rank per process. Time and memory: moves. */

@@ -29,7 +29,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
     const { machine, bytes, rank = null } = parsed(planViewQuery, query)
     return readStored(store, 'plans', tenant, id, async ({ record: { info }, path }) => {
       const topology = store.get('topologies', tenant, info.request.topology)
-      const { planMs } = info.statistics
+      const { choiceMs, planMs } = info.statistics
       const viewed = {
         schedule: path,
         name: topology?.record.info.name || 'topology',
@@ -37,6 +37,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
         bytes: bytes ?? info.request.bytes ?? null,
         rank,
         planMs: typeof planMs === 'number' ? planMs : null,
+        choiceMs: typeof choiceMs === 'number' ? choiceMs : 0,
         friends: friendsOf(info),
       }
       return view(viewed, id)

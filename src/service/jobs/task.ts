@@ -116,6 +116,8 @@ export interface ViewedPlan {
   readonly rank: number | null
   /** The planning time; null if it is unknown. */
   readonly planMs: number | null
+  /** The time of choosing its strategy; 0 for one that was named. */
+  readonly choiceMs: number
   /** The options that find its friend groups; null for plans without groups, and for those of other operations. */
   readonly friends: ViewedFriends | null
 }

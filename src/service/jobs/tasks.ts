@@ -222,13 +222,13 @@ function bounded(most: number, object: unknown): { readonly json: string } {
 }
 
 async function viewOf(schedule: NeighborSchedule, viewed: ViewedPlan): Promise<PlanView> {
-  const { name, machine, bytes, rank, planMs } = viewed
+  const { name, machine, bytes, rank, planMs, choiceMs } = viewed
   return planView(
     schedule.topology,
     { schedule, groups: await groupsOf(schedule, viewed), planMs: planMs ?? 0 },
     machine === null ? null : parseMachine(machine),
     {
-      name,
+      ...{ name, choiceMs },
       isMeasured: planMs !== null,
       ...(bytes === null ? {} : { bytes }),
       ...(rank === null ? {} : { ranks: [rank] }),

@@ -75,6 +75,13 @@ describe('a study', () => {
       expect(fastest[i].auto).toBe(chosen.strategy)
       expect(same.simulated[i].timeUs).toBeCloseTo(chosen.timeUs, 9)
       expect(fastest[i].timeUs).toBeLessThanOrEqual(same.simulated[i].timeUs)
+      // Choosing counts as well as planning.
+      const [direct] = strategies
+      const { choiceMs } = fastest[i]
+      const savedUs = direct.simulated[i].timeUs - same.simulated[i].timeUs
+      const spentUs = 1000 * (choiceMs + Math.max(0, same.planMs - direct.planMs))
+      expect(choiceMs).toBeGreaterThan(0)
+      expect(same.simulated[i].breakEvenStarts).toBe(savedUs > 0 ? Math.ceil(spentUs / savedUs) : null)
     }
     expect(study({ strategies: [] }).fastest.map(({ auto }) => auto)).toEqual([null, null])
   })

@@ -15,7 +15,7 @@ import { parseMachine } from '../../../src/machine/machine-text.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
 import { makeStudy } from '../../../src/study/make-study.js'
 import { measurableLengths, measurementsOf, type Study } from '../../../src/study/study.js'
-import { studyDocument } from '../../../src/study/study-document.js'
+import { studyDocument, verdictOf } from '../../../src/study/study-document.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
@@ -62,6 +62,43 @@ const measuredTexts = new Set(
     times.flatMap(({ medianUs, minUs, maxUs }) => [medianUs, minUs, maxUs].map(numberText)),
   ),
 )
+
+describe('the verdict of a study', () => {
+  const { subject, fastest, verdict } = simulated
+  const machine = 'cluster:nodes=4,cores=4,profile=simgrid-fast'
+
+  it('names strategy, machine, gains and calls to break even, and begins the document', () => {
+    expect(verdict).toMatch(
+      /^Simulated on cluster:nodes=4,cores=4,profile=simgrid-fast, \S+ is [\d.]+ times as fast as direct sends(?: and|, though) .* an ordinary allgather with blocks of \d \w+, and breaks even after [\d,]+ calls?[;.]/,
+    )
+    expect(document.text[0]).toBe(verdict)
+  })
+
+  it('says that nothing gains, and that an ordinary allgather is faster', () => {
+    const none = fastest.map((each) => ({ ...each, strategy: 'direct', speedup: 1 }))
+    expect(verdictOf(subject, none)).toBe(
+      `Simulated on ${machine}, no strategy studied is faster than direct sends with blocks of 0 B, 4 B, 4 KiB: keep direct sends.`,
+    )
+    const dense = fastest.map((each, i) => ({
+      ...{ ...each, strategy: 'routed', breakEvenStarts: 123 },
+      ...{ speedup: i === 1 ? 2 : 1, speedupOverAllgather: 0.5 },
+    }))
+    expect(verdictOf(subject, dense)).toBe(
+      `Simulated on ${machine}, routed is 2 times as fast as direct sends, though it takes 2 times as long as an ordinary allgather with blocks of 4 B, and breaks even after 120 calls; with blocks of 0 B, 4 KiB keep direct sends.`,
+    )
+  })
+
+  it('of a recorded program is about its blocks, and says whether the program gets the strategy', () => {
+    const of = { ...subject, recordedBytes: [4096] }
+    const gaining = fastest.map((each) => ({
+      ...each,
+      strategy: 'routed',
+      speedup: 3,
+      inProgram: 'no' as const,
+    }))
+    expect(verdictOf(of, gaining)).toMatch(/ with blocks of 4 KiB, and breaks even .*; in an MPI program: /)
+  })
+})
 
 describe('the document of a study', () => {
   it('never has simulated and measured figures in one table, plot or section of times', () => {

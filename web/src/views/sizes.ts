@@ -54,7 +54,7 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
     s.breakEvenStarts === null ? (planMs === null ? '–' : 'never') : `${figure(s.breakEvenStarts)}`,
   ])
   return panel(
-    'Speedup and break-even',
+    'Speedup, and calls to break even',
     { class: 'panel' },
     h(
       'div',
@@ -74,8 +74,8 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
         ),
       ),
       table(
-        'Times are simulated; planning is measured. Break-even: starts until planning has paid.',
-        ['bytes per block', 'direct', 'planned', 'speedup', 'break-even, starts'],
+        'Times are simulated; choosing and planning are measured. Calls to break even: until both have paid.',
+        ['bytes per block', 'direct', 'planned', 'speedup', 'calls to break even'],
         rows,
       ),
     ),

@@ -206,7 +206,7 @@ describe('plan --strategy auto, and --compare', () => {
     expect(stdout).not.toContain('fastest simulated')
     for (const shown of [
       /breaks even after\n {2}\* \S+ +[\d.]+ us .* about [\d,]+ calls?\n/,
-      /^times are simulated with profile simgrid-fast \(costs given.*\); planning is measured$/m,
+      /^times are simulated with profile simgrid-fast \(costs given.*\); choosing and planning are measured$/m,
       /^moore:4x4:r=1: \S+:\S+=\S+\n/,
       / {4}allgather:radices=\S+ +[\d.]+ us/,
       // What direct sends take, and an ordinary allgather, divided by the time of each.

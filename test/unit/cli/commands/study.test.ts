@@ -17,10 +17,11 @@ describe('study', () => {
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${file}\n` })
     for (const shown of [
       /^A neighbor allgather, .*\nmoore:4x4:r=1 on cluster.*2 strategies\n/,
-      'profile simgrid-fast (costs given: settings of our runs in SimGrid 3.32, 2026-11-22; levels.process, memory.reduceNsPerByte and hop assumed); planning is measured',
+      'profile simgrid-fast (costs given: settings of our runs in SimGrid 3.32, 2026-11-22; levels.process, memory.reduceNsPerByte and hop assumed); choosing and planning are measured',
       /fastest of those studied +simulated .* breaks even after +in an MPI program\n/,
       / us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ calls?) +(?:no|as MPI does|by a plan file)\n/,
       /within 5% of the fastest compared in \d+ of 12 cases/,
+      /\nSimulated on cluster:.* direct sends.*\.\n$/,
     ])
       expect(answer.stdout).toMatch(shown)
     const page = readFileSync(file, 'utf8')
