@@ -11,20 +11,16 @@ const toOneKiB = /^ping-pong, half round trip, (8 B|64 B|1 KiB)$/
 const fromQuarterMiB = /^ping-pong, half round trip, (256 KiB|512 KiB|\d+ MiB), alloc$/
 
 const rows: readonly Row[] = [
-  ['two threads: the plain loop', 'peers', 'Compared with the plain loop', /./],
-  ['the same: piscina', 'peers', 'Compared with piscina', /./],
-  ['messages up to 1 KiB: Open MPI', 'threads', c, toOneKiB],
-  ['from 256 KiB on, in `world.alloc` memory', 'threads', c, fromQuarterMiB],
+  ['the plain loop: two threads', 'peers', 'Compared with the plain loop', /./],
+  ['piscina: the same', 'peers', 'Compared with piscina', /./],
+  ['C on Open MPI: messages up to 1 KiB', 'threads', c, toOneKiB],
+  ['from 256 KiB, in `world.alloc` memory', 'threads', c, fromQuarterMiB],
   ['8 B beside a busy process', 'threads', c, /8 B, beside one busy process, not bound$/],
   ['the same, `--bind-to core`', 'threads', c, /8 B, beside one .*, bound to cores$/],
-  ['neighbor exchanges: C packed by hand', 'threads', 'Compared with C packed by hand', /./],
-  [
-    'MPI neighbor allgathers: without the library',
-    ...(['shim', 'The same program with the library and without it', /: neighbor allgather/] as const),
-  ],
+  ['C packed by hand: neighbor exchanges', 'threads', 'Compared with C packed by hand', /./],
 ]
 
-/** Returns the table: how much longer or shorter Rankweave takes, from the least to the greatest ratio. */
+/** Returns the table: how many times as fast, or as slow, Rankweave is, from the least to the greatest ratio. */
 export function readmeRatios(files: readonly ResultFile[]): MarkedTable {
   const cells = rows.map(([what, name, title, cases]) => {
     const table = files.find((file) => file.name === name)?.tables.find((one) => one.title === title)
@@ -33,11 +29,20 @@ export function readmeRatios(files: readonly ResultFile[]): MarkedTable {
     if (ratios.length === 0) throw new Error(`${name} has no ${cases} in '${title}'`)
     return [what, rangeText(ratios[0], ratios.at(-1)!)]
   })
-  const table = tableOf(['at: compared with', 'time'], cells)
+  const table = tableOf(['compared with', 'Rankweave is'], cells)
   return { page: 'README.md', mark: 'compared', table }
 }
 
+/** Prints ratios of times in words: `1.3 to 1.8 times as fast`, or `2.2 to 3.9 times as slow`. */
 function rangeText(least: number, most: number): string {
-  const [low, high] = [least, most].map(timesText)
+  if (least > 1) return `${endsText(least, most)} times as slow`
+  if (most < 1) return `${endsText(1 / most, 1 / least)} times as fast`
+  return `from ${endText(1 / least)} times as fast to ${endText(most)} times as slow`
+}
+
+const endText = (times: number) => timesText(times).replace('x', '')
+
+function endsText(least: number, most: number): string {
+  const [low, high] = [endText(least), endText(most)]
   return low === high ? low : `${low} to ${high}`
 }

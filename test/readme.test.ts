@@ -63,9 +63,13 @@ it('no page for users is longer than its limit', () => {
   expect(long, whatGrew(long)).toEqual([])
 })
 
-it('the tutorial quotes its example unchanged', () => {
-  const example = readFileSync(join(root, 'examples/halo-exchange.ts'), 'utf8')
-  const excerpts = blocksOf('docs/tutorial.md').filter(({ language }) => language === 'ts')
+it.each([
+  ['docs/tutorial.md', 'ts', 'examples/halo-exchange.ts'],
+  ['docs/speed-up-your-mpi-program.md', 'c', 'examples/c/rewritten-halo.c'],
+])('%s quotes its example in %s unchanged', (page, language, path) => {
+  const example = readFileSync(join(root, path), 'utf8')
+  const excerpts = blocksOf(page).filter((block) => block.language === language)
   expect(excerpts.length).toBeGreaterThan(0)
-  for (const { text } of excerpts) expect(example).toContain(text)
+  for (const { text } of excerpts)
+    for (const lines of language === 'c' ? text.split('\n\n') : [text]) expect(example).toContain(lines)
 })
