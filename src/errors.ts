@@ -29,6 +29,7 @@ export const errorCodes = [
   'ERR_WORLD_ABORTED',
   'ERR_WORLD_ENDED',
   'ERR_DEADLOCK',
+  'ERR_UNFINISHED',
   'ERR_PEER_LOST',
   'ERR_WORLD_LOST',
   'ERR_AUTHORITY',

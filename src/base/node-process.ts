@@ -11,6 +11,7 @@ interface NodeProcess {
   readonly versions: Readonly<Record<string, string | undefined>>
   readonly env: Readonly<Record<string, string | undefined>>
   nextTick(run: () => void): void
+  emitWarning(warning: string, options: { readonly type: string; readonly code: string }): void
   cwd(): string
   /** Returns seconds and nanoseconds by a clock that never goes back. */
   hrtime(): readonly [seconds: number, ns: number]

@@ -11,6 +11,7 @@ import { type StartHeartbeats, startHeartbeatLoop } from '../websocket/rendezvou
 import { joinWorld } from '../websocket/rendezvous/join-world.js'
 import type { Socket, SocketTransport } from '../websocket/socket/socket.js'
 import { openWebSocket } from '../websocket/websocket.js'
+import { warnOfUnfinished } from '../world/unfinished.js'
 import type { Main } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 
@@ -67,7 +68,7 @@ export async function joinFromPage<T, A = undefined>(
     const session = openWebSocket(membership, browserTransport)
     try {
       return await hostJoined(membership, settings, (onFailed) =>
-        hostSession(session, main, { ...world, onFailed }),
+        hostSession(session, main, { ...world, onFailed, onUnfinished: warnOfUnfinished }),
       )
     } finally {
       await session.close()

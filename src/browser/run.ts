@@ -18,6 +18,7 @@ import { matchingOptions, refuseTrace } from '../messages/process/matching-optio
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { ownTuning } from '../tuning/models/read-tuning-file.js'
 import type { TuningFile } from '../tuning/models/tuning-file.js'
+import { warnOfUnfinished } from '../world/unfinished.js'
 import { hostedOption, type Main, programOf } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 
@@ -56,6 +57,7 @@ export async function runInPage<T, A = undefined>(
   const { ranksPerProcess } = fabric
   return hostSession(await fabric.open(), programOf(main, hosted), {
     ...world,
+    onUnfinished: warnOfUnfinished,
     ...(tuning === undefined ? {} : { tuning: ownTuning('run', tuning, fabric.kind) }),
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
   })

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { deserialize, serialize } from 'node:v8'
 import { sha256 } from '../base/hash.js'
 import { givenOptions } from '../base/option-table.js'
-import { type ErrorCode, RankweaveError, reasonText } from '../errors.js'
+import { type ErrorCode, isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import type { Machine } from '../machine/machine.js'
 import { machineFacts } from '../machine/machine-text.js'
@@ -110,6 +110,8 @@ async function runMpi<T, A>(
       hostSession(session, program, options),
     )
   } catch (error) {
+    // The world has ended in agreement, and the other processes gather the results.
+    if (isRankweaveError(error, 'ERR_UNFINISHED')) return gather(session, error, world)
     session.free()
     throw error
   } finally {
@@ -130,25 +132,35 @@ function abortJob(session: MpiSession, error: unknown): never {
   return session.job.abort(3)
 }
 
-async function gather<T, A>(session: MpiSession, results: T[], world: WorldOptions<A>): Promise<T[]> {
+/**
+ * Gathers the results of all ranks on process 0.
+ *
+ * @param results of this process, or the error that it has in their place, which it throws
+ */
+async function gather<T, A>(
+  session: MpiSession,
+  results: T[] | RankweaveError,
+  world: WorldOptions<A>,
+): Promise<T[]> {
   const { process, nodes } = { process: session.job.process, nodes: session.nodes }
   const { firstRank } = worldLayout(world.ranks, nodes, world.ranksPerProcess)
   let mine: Uint8Array
-  let failure: RankweaveError | undefined
   try {
-    mine = tagged(answer.results, serialize(results))
+    mine = results instanceof RankweaveError ? failed(results) : tagged(answer.results, serialize(results))
   } catch (cause) {
-    failure = notCloneable(results, firstRank[process], serialize, cause)
-    mine = tagged(answer.error, encodeError(failure, maxErrorBytes))
+    results = notCloneable(results as T[], firstRank[process], serialize, cause)
+    mine = failed(results)
   }
   const parts = await session.collect(mine)
-  if (failure !== undefined) throw failure
+  if (results instanceof RankweaveError) throw results
   if (parts === undefined) return results
   return parts.flatMap((part, p) => {
     if (part[0] === answer.error) throw decodeError(part.subarray(1))
     return p === process ? results : (deserialize(part.subarray(1)) as T[])
   })
 }
+
+const failed = (error: RankweaveError) => tagged(answer.error, encodeError(error, maxErrorBytes))
 
 function tagged(tag: number, bytes: Uint8Array): Uint8Array {
   const all = new Uint8Array(bytes.byteLength + 1)

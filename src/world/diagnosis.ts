@@ -4,6 +4,7 @@ import { plainLane } from '../calls/matching/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
+import type { Mailbox } from '../messages/mailboxes/mailbox.js'
 import { Receive, Send } from '../messages/mailboxes/pending-operation.js'
 import { communicatorText, madeBy, rankText } from '../messages/process/comm-context.js'
 
@@ -83,8 +84,16 @@ export function stateOf(runtime: CommRuntime): ProcessState {
 }
 
 function pointToPointWaits(state: CommState): PointToPointWaits[] {
+  return waitsOf(state, state.openedMatching?.awaited() ?? [])
+}
+
+/** Returns operations that have not ended, those of the same call and line together. */
+export function waitsOf(
+  state: CommState,
+  operations: Iterable<Send | Receive<unknown>>,
+): PointToPointWaits[] {
   const found = new Map<string, { call: PointToPointWaits['call']; site: string; words: number[] }>()
-  for (const operation of state.openedMatching?.awaited() ?? []) {
+  for (const operation of operations) {
     const { rank, worldRank } = operation.owner
     const sends = operation instanceof Send
     const call: PointToPointWaits['call'] = sends
@@ -173,8 +182,8 @@ function progressOf(state: CommState, next: Uint32Array | Int32Array): Collectiv
 /** The most ranks with queued messages that one communicator reports, and the most messages of each that are named. */
 const [mostRanks, mostMessages] = [8, 4]
 
-/** The messages that have arrived for a rank that waits in a receive or a probe, and that no receive of it takes. */
-interface QueuedMessages {
+/** The messages that have arrived for a rank, and that no receive of it takes. */
+export interface QueuedMessages {
   readonly communicator: string
   readonly rank: number
   readonly worldRank: number
@@ -182,17 +191,22 @@ interface QueuedMessages {
   readonly first: readonly (readonly [source: number, tag: number])[]
 }
 
-/** Returns the queued messages of the ranks of this process, in rank order. */
+/** Returns the queued messages of the ranks of this process that wait in a receive or a probe, in rank order. */
 function queuedMessages(state: CommState): QueuedMessages[] {
   const matching = state.openedMatching
-  if (matching === undefined) return []
-  const waiting = new Map<number, number>()
-  for (const operation of matching.awaited()) {
-    if (operation instanceof Receive) waiting.set(operation.owner.rank, operation.owner.worldRank)
-  }
+  const waiting = new Set<number>()
+  for (const operation of matching?.awaited() ?? [])
+    if (operation instanceof Receive) waiting.add(operation.owner.rank)
+  return queuedFor(
+    state,
+    Array.from(waiting, (rank) => matching!.mailbox(rank)),
+  )
+}
+
+/** Returns the queued messages of these mailboxes, in rank order. */
+export function queuedFor(state: CommState, mailboxes: readonly Mailbox[]): QueuedMessages[] {
   const queued: QueuedMessages[] = []
-  for (const [rank, worldRank] of [...waiting].sort(([a], [b]) => a - b)) {
-    const { arrived } = matching.mailbox(rank)
+  for (const { rank, worldRank, arrived } of [...mailboxes].sort((a, b) => a.rank - b.rank)) {
     if (arrived.size === 0) continue
     const first: [number, number][] = []
     for (const { source, tag } of arrived) if (first.push([source, tag]) === mostMessages) break
@@ -202,14 +216,15 @@ function queuedMessages(state: CommState): QueuedMessages[] {
   return queued
 }
 
-export function queuedLines(queued: readonly QueuedMessages[]): string[] {
+/** @param untaken by no receive: by those that wait, or by any */
+export function queuedLines(
+  queued: readonly QueuedMessages[],
+  untaken = { one: 'its receive does not take', several: 'its receives do not take' },
+): string[] {
   return queued.map(({ communicator, rank, worldRank, count, first }) => {
     const named = first.map(([source, tag]) => `source ${source}, tag ${tag}`).join('; ')
     const more = count > first.length ? `; and ${count - first.length} more` : ''
-    const what =
-      count === 1
-        ? 'a message that its receive does not take'
-        : `${count} messages that its receives do not take`
+    const what = count === 1 ? `a message that ${untaken.one}` : `${count} messages that ${untaken.several}`
     return `${rankText(rank, worldRank)} has ${what} on ${communicator}: ${named}${more}`
   })
 }

@@ -17,6 +17,7 @@ import { type ProcessState, rangesText, stateOf } from './diagnosis.js'
 import type { WorldEnding, WorldOutcome } from './ending.js'
 import { endingOf } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
+import { unfinishedBusiness } from './unfinished.js'
 import { type HostedResults, hostedValues, type Main, type UserProgram } from './user-program.js'
 
 export interface WorldOptions<A> extends Partial<RuntimeOptions> {
@@ -35,6 +36,11 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
    * losses before, and none of them is this error.
    */
   readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
+  /**
+   * Called when every rank has returned, with ERR_UNFINISHED for what ranks here have left. With `diagnose` the world
+   * fails with it instead.
+   */
+  readonly onUnfinished?: (error: RankweaveError) => void
   /**
    * Knows what kept the event loop alive before the fabric was started. Default: what keeps it alive when the world
    * starts.
@@ -376,7 +382,9 @@ class World<T, A> {
     this.#watch.stop()
     if (this.#staying) this.#session.hosted[0].unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
+    let unfinished: RankweaveError | undefined
     if (!failed) {
+      unfinished = this.#unfinished()
       // The operations that ranks left pending when they returned can no longer complete.
       this.#end(
         this.#hosts.map((host) => host.runtime),
@@ -392,7 +400,22 @@ class World<T, A> {
       if (!failed) return reject(closing)
     }
     if (failed) reject(error)
+    else if (unfinished !== undefined) reject(unfinished)
     else resolve(this.#results)
+  }
+
+  /** Returns the error of what ranks have left, or reports it. After a loss, messages may have no receiver. */
+  #unfinished(): RankweaveError | undefined {
+    const { diagnose, onUnfinished } = this.#options
+    if (diagnose !== true && onUnfinished === undefined) return undefined
+    const runtimes = this.#alive()
+    if (runtimes.some(({ lostPeers }) => [...lostPeers].length > 0)) return undefined
+    // What has been sent is delivered first, as far as it has arrived.
+    for (const { fabric } of runtimes) fabric.poll()
+    const unfinished = unfinishedBusiness(runtimes)
+    if (diagnose === true) return unfinished
+    if (unfinished !== undefined) onUnfinished!(unfinished)
+    return undefined
   }
 }
 

@@ -3,6 +3,7 @@ import { holdListener } from '../../base/held-listener.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
+import { warnOfUnfinished } from '../../world/unfinished.js'
 import type { UserProgram } from '../../world/user-program.js'
 import type { RunningWorld, WorldOptions } from '../../world/world.js'
 import { loadExports, type ProgramChoice, programError } from './load-program.js'
@@ -57,6 +58,7 @@ export class HostedPart {
     this.#port.unref()
     const options: WorldOptions<A> = {
       ...world,
+      onUnfinished: warnOfUnfinished,
       signal: this.#interrupt.signal,
       onFailed: (error, afterSurvived) =>
         this.#post({ kind: 'failing', error: encoded(error), afterSurvived }),

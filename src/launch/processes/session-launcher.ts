@@ -4,6 +4,7 @@ import type { RuntimeOptions } from '../../messages/process/frame-port.js'
 import { describeRunning } from '../../world/diagnosis-text.js'
 import { watchEmptyLoop } from '../../world/empty-loop.js'
 import type { EventLoopWatch } from '../../world/event-loop.js'
+import { warnOfUnfinished } from '../../world/unfinished.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
 import { loadExports } from './load-program.js'
@@ -86,6 +87,7 @@ export async function hostHere<T, A>(
       () =>
         host(program, {
           ...world,
+          onUnfinished: warnOfUnfinished,
           ...(signal === undefined ? {} : { signal }),
           onStart: (started) => {
             running = started
