@@ -100,7 +100,14 @@ export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
 export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directory.js'
 export type { ReportOptions } from '../launch/processes/report-triggers.js'
 export type { TuningOption } from '../launch/processes/tuning-option.js'
-export { type HostedMain, type HostedResults, type Main, type RunOptions, run } from '../launch/run.js'
+export {
+  type HostedMain,
+  type HostedResults,
+  type Main,
+  type ModuleRunOptions,
+  type RunOptions,
+  run,
+} from '../launch/run.js'
 export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host.js'
 export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'

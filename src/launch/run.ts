@@ -51,11 +51,10 @@ export interface RunOptions<A = unknown, T = unknown> {
    */
   readonly processes?: number
   /**
-   * The fabric. `local` (default): logical processes in this thread. `threads`: worker threads. `websocket`: processes
-   * of this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a fabric's
-   * factory, e.g. `local({ seed, nodes })`.
+   * The fabric. `local` (default): logical processes in this thread. `mpi`: the processes that an MPI launcher started,
+   * each of which makes this same call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
    */
-  readonly fabric?: 'local' | 'threads' | 'websocket' | 'mpi' | FabricFactory
+  readonly fabric?: 'local' | 'mpi' | FabricFactory
   /** The value passed to every `main` unchanged; to other threads and processes as a structured clone. */
   readonly args?: A
   /**
@@ -112,6 +111,15 @@ export interface RunOptions<A = unknown, T = unknown> {
   readonly matching?: MatchingOptions
 }
 
+/** The options of {@link run} for the URL of a module; a function cannot cross threads or processes. */
+export interface ModuleRunOptions<A = unknown, T = unknown> extends Omit<RunOptions<A, T>, 'fabric'> {
+  /**
+   * The fabric, as for functions; or `threads`: worker threads; or `websocket`: processes of this host. Each of these
+   * loads the module.
+   */
+  readonly fabric?: 'local' | 'threads' | 'websocket' | 'mpi' | FabricFactory
+}
+
 /**
  * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
  *
@@ -137,7 +145,7 @@ export interface RunOptions<A = unknown, T = unknown> {
  * The first error ends the world. Every wait that is pending then, and every later call, fails with
  * ERR_WORLD_ENDED whose cause is that error; no handler is needed. Code of other ranks that waits for
  * something else continues, and its value is ignored. Messages that have not been received when every rank
- * has returned are dropped.
+ * has returned are dropped. Node prints a warning of them, and of calls that have not ended.
  *
  * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports what each rank waits
  * for. Timers, sockets and file operations that the program started since `run` was called can wake a rank. So can
@@ -161,11 +169,16 @@ export interface RunOptions<A = unknown, T = unknown> {
  * @throws ERR_MACHINE for a machine that is not valid, or has fewer cores than ranks; on `mpi` ERR_MACHINE_MISMATCH
  *   where processes pass different ones
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
- *   `signal`; ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was
- *   not survived
+ *   `signal`; ERR_DEADLOCK; ERR_UNFINISHED in place of that warning, with `diagnose`; ERR_PEER_LOST when a process was
+ *   lost whose ranks had not returned, and that was not survived
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
-export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A, T>): Promise<T[]> {
+export function run<T, A = undefined>(main: URL, options: ModuleRunOptions<A, T>): Promise<T[]>
+export function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A, T>): Promise<T[]>
+export async function run<T, A = undefined>(
+  main: Main<T, A> | URL,
+  options: ModuleRunOptions<A, T>,
+): Promise<T[]> {
   // Watch before anything else runs: activities that the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   installMailboxDesigns()
@@ -263,7 +276,7 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
 const launchSession: Launcher = async (factory, request) =>
   (await import('./processes/session-launcher.js')).launchSession(factory, request)
 
-const runOptions: OptionTable<RunOptions> = {
+const runOptions: OptionTable<ModuleRunOptions> = {
   ranks: integerOption({ least: 1, most: maxWorldRanks, required: true, code: 'ERR_WORLD' }),
   ...uncheckedOptions('processes', 'fabric', 'args'),
   signal: signalOption,
@@ -279,7 +292,7 @@ const runOptions: OptionTable<RunOptions> = {
 }
 
 /** Returns the options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for invalid options */
-function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A, T>): FabricFactory {
+function checked<T, A>(main: Main<T, A> | URL, options: ModuleRunOptions<A, T>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
     const message = `run: expected a function, or the URL of a module, as main, got ${typeof main}`
     throw new RankweaveError('ERR_ARGUMENT', message)

@@ -77,6 +77,8 @@ export async function hidden(): Promise<void> {
 export async function worlds(): Promise<void> {
   const ranks = await run((each) => Promise.resolve(each.rank), { ranks: 4 })
   expectType<Equal<typeof ranks, number[]>>(true)
+  // @ts-expect-error a function cannot cross threads: they take the URL of a module
+  await run((each) => Promise.resolve(each.rank), { ranks: 4, fabric: 'threads' })
   world.abort(new Error('enough'))
   expectType<number>(world.counters.rank.messagesSent)
   expectType<{ readonly process: number; readonly node: number }>(world.location)

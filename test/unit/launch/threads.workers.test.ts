@@ -111,6 +111,7 @@ describe('arguments', () => {
   const options = { ranks: 2, processes: 2, fabric: 'threads' } as const
 
   it('a function as main', async () => {
+    // @ts-expect-error the types refuse it, too
     const error = await failure(run(() => 1, options))
     expect(error.code).toBe('ERR_ARGUMENT')
     expect(error.message).toContain('URL')
