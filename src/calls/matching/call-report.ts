@@ -1,4 +1,5 @@
 import { addToList, getOrAdd } from '../../base/maps.js'
+import { indexIn } from '../../base/search.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { type CallSite, calledAt } from '../../messages/process/call-sites.js'
 import {
@@ -124,7 +125,7 @@ function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined
     ? `${rankText(state.localRanks[0], state.worldRank(0))} has already completed another call`
-    : localCall(state, 0, signature)
+    : localCall(state, 0, signature, lane.recentSites(seq)?.get(0))
 }
 
 const ascending = (a: number, b: number) => a - b
@@ -159,8 +160,10 @@ export function withPlaces(state: CommContext, lanes: Iterable<Lane>, error: Ran
     if (lane.id !== operation) continue
     for (const slot of lane.slots.values()) {
       if (slot.seq !== seq || slot.call === undefined) continue
-      for (const { site, ranks } of sitesOf(state, slot))
-        lines.push(`${listRanks(ranks)} called ${slot.call.signature.name}() at ${site}`)
+      for (const { site, ranks } of sitesOf(state, slot)) {
+        const indices = ranks.map((rank) => indexIn(state.localRanks, rank))
+        lines.push(`${localRanksText(state, indices)} called ${slot.call.signature.name}() at ${site}`)
+      }
     }
   }
   if (lines.length === 0) return error

@@ -31,6 +31,8 @@ export class Lane {
   /** The slot returned last, which is nearly always the one wanted next. */
   #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
+  /** The lines that called these; none unless the world diagnoses. */
+  readonly #recentSites: Slot['sites'][] = []
   /** The sequence number of the next call of every local rank, less {@link #together}. */
   readonly #next: Uint32Array
   /** The calls that all local ranks made together since `#next` was brought up to date. */
@@ -130,6 +132,7 @@ export class Lane {
     this.slots.delete(slot.seq)
     this.#current = undefined
     this.#recent[slot.seq % recentCalls] = slot.call!.signature
+    if (slot.sites !== undefined) this.#recentSites[slot.seq % recentCalls] = slot.sites
     const { exchange } = slot
     if (exchange?.idle) this.spareExchange = exchange
     else exchange?.drop()
@@ -145,6 +148,11 @@ export class Lane {
 
   recent(seq: number): Signature | undefined {
     return ((this.started - seq) | 0) <= recentCalls ? this.#recent[seq % recentCalls] : undefined
+  }
+
+  /** Returns the lines that called what {@link recent} returns, by local index. */
+  recentSites(seq: number): Slot['sites'] {
+    return this.#recentSites[seq % recentCalls]
   }
 }
 
