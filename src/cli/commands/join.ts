@@ -11,6 +11,7 @@ import { WorldFailure } from '../output/exit-codes.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { counted, secondsText } from '../output/result-rows.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
+import { refusePromisesAsNumbers } from '../program/promise-numbers.js'
 import {
   attributed,
   captureRankOutput,
@@ -185,6 +186,7 @@ async function joinProgram(
   const { main, hosted: hostedMain = false } = attributed(loaded, {
     ...{ output: begins, reportAlgorithms: false, reportMatching: false },
   })
+  const permitPromises = refusePromisesAsNumbers()
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => join(main, { ...options, hosted: hostedMain, program, signal }), true)
@@ -192,6 +194,7 @@ async function joinProgram(
     const isInput = !hasBegun && error instanceof WorldFailure && isRankweaveError(error.cause, ...badInput)
     throw isInput ? error.cause : error
   } finally {
+    permitPromises()
     output.restore()
   }
 }

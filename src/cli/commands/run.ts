@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
@@ -109,6 +110,7 @@ export const runCommand: AddCommand = (command, act) => {
         const tuning = await tuningOfRun(options, fabric.kind, fabric.isJob)
         const machine = await worldMachineOf(options)
         const started = performance.now()
+        const usedBefore = process.cpuUsage()
         const results = await runUserProgram({
           file,
           ranks,
@@ -129,6 +131,13 @@ export const runCommand: AddCommand = (command, act) => {
         })
         const took = (performance.now() - started) / 1000
         report.note(`${counted(ranks, 'rank', 'ranks')} on ${hostsText(fabric, ranks)}: ${secondsText(took)}`)
+        const { user, system } = process.cpuUsage(usedBefore)
+        if (fabric.kind === 'local' && ranks > 1 && computedLong(took, (user + system) / 1e6)) {
+          const cores = Math.min(ranks, availableParallelism())
+          report.note(
+            `all ranks shared one core; --fabric threads --processes ${cores} runs them on ${cores} cores`,
+          )
+        }
         if (report.json) {
           const anyReturned = results.some((result) => result !== undefined)
           const extra = anyReturned ? { results: results.map((result) => plainValue(result)) } : {}
@@ -139,6 +148,11 @@ export const runCommand: AddCommand = (command, act) => {
         }
       }),
     )
+}
+
+/** Tells whether a world computed for more than a second, so that more cores would have made it faster. */
+function computedLong(tookSeconds: number, usedSeconds: number): boolean {
+  return usedSeconds > 1 && usedSeconds > 0.7 * tookSeconds && availableParallelism() > 1
 }
 
 /** Names what hosts the ranks, so that logical processes, which share one core, are not taken for threads. */

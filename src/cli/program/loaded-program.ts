@@ -2,6 +2,7 @@ import type { Communicator } from '../../handles/communicator.js'
 import { hostedArgs } from '../../launch/processes/hosted-part.js'
 import type { HostedMain } from '../../world/user-program.js'
 import { loadProgram, type Program, refuseExit } from './load-program.js'
+import { refusePromisesAsNumbers } from './promise-numbers.js'
 import { attributed, captureRankOutput, type RankOutput } from './rank-output.js'
 
 /** The arguments of a user's program in a worker thread or its own process. */
@@ -16,6 +17,7 @@ export interface LoadedProgramArgs {
 // The program is loaded together with this module: a program that cannot be loaded starts no world.
 const { file } = hostedArgs() as LoadedProgramArgs
 const program = await loadProgram(file, true)
+refusePromisesAsNumbers()
 
 /** Rejects when the program calls `process.exit`, which would make this a lost process. */
 const exited = new Promise<never>((_, reject) => {

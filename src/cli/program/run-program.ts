@@ -13,6 +13,7 @@ import { tuningOf } from '../input/world-options.js'
 import { watchOutput, worldFailure } from '../output/exit-codes.js'
 import { checkProgramFile, guardUserCode, loadProgram } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
+import { refusePromisesAsNumbers } from './promise-numbers.js'
 import { attributed, captureRankOutput } from './rank-output.js'
 
 export interface ProgramOptions {
@@ -75,10 +76,12 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
   const { main, hosted: hostedMain = false } = attributed(loaded, {
     ...{ output, reportAlgorithms, reportMatching },
   })
+  const permitPromises = refusePromisesAsNumbers()
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => run(main, { ...world, args, hosted: hostedMain, signal }), true)
   } finally {
+    permitPromises()
     output.restore()
     if (fabric.isJob === true) await leaveMpi()
   }

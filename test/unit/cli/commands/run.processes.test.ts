@@ -103,6 +103,8 @@ const programs: Readonly<Record<string, string>> = {
     import { workerData } from 'node:worker_threads'
     if (workerData.connection.process === 1) throw new Error('not in this one')
     export default (world) => world.barrier()`,
+  'left.mjs': 'export default (world) => { world.rank === 0 ? world.send(1, 1, 7) : world.recv(0, 8) }',
+  'not-awaited.mjs': `export default async (world) => { const sum = world.allreduce(1, 'sum'); return \`\${sum}\`.length / sum }`,
   'never.mjs': 'export default () => new Promise(() => {})',
   'never-listens.mjs': `process.removeAllListeners()
 export default () => {
@@ -173,6 +175,24 @@ describe('results', () => {
       expect(await run(program, '-n', '2')).toMatchObject({ exitCode: 0, stdout })
     },
   )
+
+  it.each(['local', 'threads', 'websocket'])('a forgotten await is reported on %s', async (fabric) => {
+    const words = ['-n', '2', ...inTwo(fabric)]
+    const [left, diagnosed, promise] = await Promise.all([
+      run('left.mjs', ...words),
+      run('left.mjs', ...words, '--diagnose'),
+      run('not-awaited.mjs', ...words),
+    ])
+    const receive = 'rank 1 waits in recv(source 0, tag 8) on the world'
+    expect(left).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(receive) })
+    expect(left.stderr).toContain('[RANKWEAVE_UNFINISHED] RankweaveWarning: ')
+    expect(diagnosed).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('ERR_UNFINISHED: ') })
+    expect(diagnosed.stderr).toContain(`${receive}; called at left.mjs:1:`)
+    expect(promise).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^ERR_TYPE: expected a number, got a promise/),
+    })
+  })
 
   it('timers that a program leaves open do not keep the command alive', async () => {
     expect(await run('lingers.mjs', '-n', '2')).toMatchObject({ exitCode: 0 })
