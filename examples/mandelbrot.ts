@@ -4,12 +4,13 @@
  *   npx tsx examples/mandelbrot.ts
  *   rankweave run examples/mandelbrot.ts -n 2 --fabric threads --processes 2
  *
- * The first command starts the threads itself, checks the picture, and times both loops in turn. The second computes the
- * picture alone; `-- 9` behind it times both loops 9 times, and returns medians in milliseconds and their ratio, the speedup.
+ * The first command starts a thread for each core itself. Both check the picture, time both loops 9 times in turn, and end
+ * with the speedup. With `-- 0` the second computes the picture once, and times nothing.
  */
 import { availableParallelism, loadavg } from 'node:os'
-import process, { argv } from 'node:process'
+import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
 import type { Communicator } from 'rankweave'
 
 /** Any number of ranks works; these are tested. */
@@ -19,11 +20,22 @@ const width = 800
 const height = 600
 const mostSteps = 400
 
-/** The default export runs on every rank. The first argument is how often both loops are timed: not at all, or 9 times. */
-export default async function main(world: Communicator, [most = '0']: readonly string[] = []) {
+/** The default export runs on every rank; rank 0 prints the times of both loops. */
+export default async function main(world: Communicator, [turns = '9', ...others]: readonly string[] = []) {
+  if (others.length > 0 || !['0', '9'].includes(turns))
+    throw new Error(`expected 9 or 0, how often both loops are timed, got ${[turns, ...others].join(' ')}`)
+  const result = await computed(world, Number(turns))
+  if (result?.times === undefined) return result
+  console.log(reportOf(world.size, result.pointsDiffering, result.times))
+  if (result.pointsDiffering > 0) throw new Error(`${result.pointsDiffering} points differ`)
+  return null
+}
+
+/** Computes the picture, then times both loops in turn, so often. */
+export async function computed(world: Communicator, most: number): Promise<Result | null> {
   const picture = await rowsOfAll(world)
   const turns: Turn[] = []
-  while (turns.length < Number(most)) {
+  while (turns.length < most) {
     const begin = performance.now()
     if (world.rank === 0) rowsFrom(0, 1)
     const plainMs = performance.now() - begin
@@ -37,7 +49,7 @@ export default async function main(world: Communicator, [most = '0']: readonly s
   const plain = rowsFrom(0, 1)
   const pointsDiffering = plain.filter((steps, pixel) => steps !== picture[pixel]).length
   const pointsInside = plain.filter((steps) => steps === mostSteps).length
-  return { pointsInside, pointsDiffering, ...(turns.length === 0 ? {} : timesOf(turns)) } satisfies Result
+  return { pointsInside, pointsDiffering, ...(turns.length === 0 ? {} : { times: timesOf(turns) }) }
 }
 
 /** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
@@ -78,12 +90,13 @@ export function rowsFrom(first: number, stride: number): Uint16Array {
 }
 
 /** Rank 0 returns how many points never leave the circle, and how many differ from the plain loop's. */
-interface Result extends Partial<Times> {
+interface Result {
   readonly pointsInside: number
   readonly pointsDiffering: number
+  readonly times?: Times
 }
 
-/** The times of both loops, one after the other, so that both share the load of other programs. */
+/** The milliseconds of both loops, one after the other, so that both share the load of other programs. */
 interface Turn {
   readonly plainMs: number
   readonly parallelMs: number
@@ -113,38 +126,31 @@ export function timesOf(turns: readonly Turn[]): Times {
   }
 }
 
-export function reportOf(threads: number, differing: number, times: Times): string {
+export function reportOf(ranks: number, differing: number, times: Times): string {
   const [speedup, low, high] = [times.speedup, ...times.interval].map((each) => each.toFixed(2))
   const seen =
     times.interval[0] > 1 || times.interval[1] < 1
-      ? `${threads} threads were ${speedup} times as fast as the plain loop (95% interval ${low} to ${high}).`
-      : `no difference in time was seen between ${threads} threads and the plain loop (95% interval ${low} to ${high}).`
+      ? `${ranks} ranks were ${speedup} times as fast as the plain loop (95% interval ${low} to ${high}).`
+      : `no difference in time was seen between ${ranks} ranks and the plain loop (95% interval ${low} to ${high}).`
+  // The load of the last minute has this program's threads, too.
+  const [load] = loadavg()
+  const isBusy = load > availableParallelism() + 1
   return [
+    `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, by ${ranks} ranks`,
+    '',
     `  check       ${differing === 0 ? 'passed, all points equal' : `FAILED, ${differing} points differ`}`,
     `  plain loop  ${times.plainMs} ms, median of 9 turns`,
-    `  ${`${threads} threads`.padEnd(10)}  ${times.parallelMs} ms, median of 9 turns`,
+    `  ${`${ranks} ranks`.padEnd(10)}  ${times.parallelMs} ms, median of 9 turns`,
+    `  load        ${load.toFixed(1)} on ${availableParallelism()} cores${isBusy ? ', so other programs keep them busy; an idle machine shows more' : ''}`,
     '',
     `In this run ${seen}`,
   ].join('\n')
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  const threads = Math.max(2, availableParallelism())
+if (isMainThread && argv[1] === fileURLToPath(import.meta.url)) {
   // The program that starts the threads needs this, the threads do not.
   const { run } = await import('rankweave')
-  const [result] = await run<Result & Times, readonly string[]>(new URL(import.meta.url), {
-    ...{ ranks: threads, processes: threads, fabric: 'threads' },
-    args: ['9'],
-  })
-  console.log(
-    `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
-  )
-  // The load of the last minute has this program's threads, too.
-  const [load] = loadavg()
-  if (load > threads + 1)
-    console.log(
-      `  load        ${load.toFixed(0)}: other programs keep the cores busy, an idle machine shows more`,
-    )
-  console.log(`${reportOf(threads, result.pointsDiffering, result)}\n`)
-  if (result.pointsDiffering > 0) process.exitCode = 1
+  const ranks = Math.max(2, availableParallelism())
+  await run(new URL(import.meta.url), { ranks, processes: ranks, fabric: 'threads' })
+  console.log()
 }

@@ -65,7 +65,7 @@ it('npm start runs a parallel loop and a planned exchange, and ends each as READ
   expect(readFileSync(join(folder, 'spmm.svg'), 'utf8')).toMatch(/than direct sends|from direct sends/)
   const lastLineOf = (text: string) => text.trim().split('\n').at(-1)!
   expect(lastLineOf(loop.stdout)).toMatch(
-    /^In this run (\d+ threads were [\d.]+ times as fast as the plain loop|no difference in time was seen between \d+ threads and the plain loop) \(95% interval [\d.]+ to [\d.]+\)\.$/,
+    /^In this run (\d+ ranks were [\d.]+ times as fast as the plain loop|no difference in time was seen between \d+ ranks and the plain loop) \(95% interval [\d.]+ to [\d.]+\)\.$/,
   )
   const shown = blocksOf('README.md').find(({ text }) => text.startsWith('In this run '))
   expect(withoutMeasuredTimes(lastLineOf(product.stdout))).toBe(withoutMeasuredTimes(shown!.text))
