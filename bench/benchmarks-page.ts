@@ -7,9 +7,10 @@ const opening = (files: readonly ResultFile[]) => `# Benchmarks
 
 <!-- Generated from bench/results by \`npm run bench:docs\`. -->
 
-This page compares Rankweave with C programs and MPI libraries on the same machine of two cores (${machinesText(files)}).
-A ratio is ours / baseline in the unit of the row: for times below 1x is faster, for bandwidths and rates above 1x.
-Ratios of times below 0.2 are printed as fractions: at 1/303x, ours takes a 303rd of the time.
+Each section compares Rankweave with what its reader would use instead, on the same machine of two cores (${machinesText(files)}).
+The first is for TypeScript programmers, the next three for MPI programmers.
+A ratio is ours / baseline: for times below 1x is faster, for bandwidths and rates above 1x.
+At 1/303x, ours takes a 303rd of the time.
 `
 
 const closing = `## Method
@@ -56,7 +57,16 @@ function headlineSection({ title, text, rows }: Headline, files: readonly Result
     const peer = figure.peer === undefined ? '' : `${shown(figure.peer, figure.unit)}, `
     return [what, shown(figure.ours, figure.unit), `${peer}${baseline ?? table.baseline}`, ratioText(figure)]
   })
-  return `## ${title}\n\n${text}\n\n${markdown(['what', 'Rankweave', 'compared with', 'ratio'], lines)}\n`
+  return `## ${title}\n\n${text}\n\n${originText(rows, files)}\n\n${markdown(['what', 'Rankweave', 'compared with', 'ratio'], lines)}\n`
+}
+
+/** The commands of the figures of a section, and when they ran. */
+function originText(rows: Headline['rows'], files: readonly ResultFile[]): string {
+  const runs = rows.map(([name, heading, wanted]) => {
+    const { date } = findFigure(files, name, heading, wanted).table
+    return `by \`npm run bench -- ${name}\` on ${date}`
+  })
+  return `Recorded ${[...new Set(runs)].join(' and ')}.`
 }
 
 function findFigure(files: readonly ResultFile[], name: string, heading: string, wanted: string) {

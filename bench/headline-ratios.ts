@@ -20,6 +20,7 @@ const inTable = (file: string, table: string) => (name: string, what: string, ba
     : ([file, table, name, what, baseline] as const)
 
 const threads = inTable('threads', 'Compared with C on Open MPI')
+const alone = inTable('threads', 'Without a baseline')
 const packed = inTable('threads', 'Compared with C packed by hand')
 const mpi = inTable('mpi', 'Compared with C on the same library')
 const combining = inTable('mpi', 'What combining gains')
@@ -41,61 +42,48 @@ const packedByHand = 'C packed by hand, 2 processes'
 export const headlines: readonly Headline[] = [
   {
     title: 'Parallel loops',
-    text: 'The time of one Mandelbrot picture on two threads, which are started before; the interval is one of 95%.',
+    text: 'One Mandelbrot picture by two ranks on threads that run already, with an interval of 95%; then their start.',
     rows: [
       plain('Mandelbrot loop, 2 threads, vs the plain loop', 'Mandelbrot set'),
       piscina('Mandelbrot loop, 2 threads, vs piscina', 'the same'),
+      alone('start and end, 2 ranks, run() alone', '`run` of 2 ranks, from start to end', '–'),
+      threads(
+        'start and end, 2 ranks, whole program',
+        'a program of 2 ranks, from start to end',
+        'C under `mpirun`',
+      ),
     ],
   },
   {
-    title: 'Messages between two processes',
-    text: 'Times are half a round trip.\n\n![latency and bandwidth by message size](threads.svg)',
+    title: 'Ranks on threads, compared with MPI programs in C',
+    text: 'Times of messages are half a round trip; many ranks share two threads, as processes of C share two cores.\n\n![latency and bandwidth by message size](threads.svg)',
     rows: [
-      threads('ping-pong, half round trip, 8 B', 'threads, 8 B'),
+      threads('ping-pong, half round trip, 8 B', '8 B'),
       threads(
         'ping-pong, half round trip, 8 B, beside one busy process, not bound',
-        'threads, 8 B, beside a busy process',
+        '8 B, beside a busy process',
       ),
       threads(
         'ping-pong, half round trip, 8 B, beside one busy process, bound to cores',
         'the same with `--bind-to core`',
       ),
-      threads('ping-pong, half round trip, 1 KiB', 'threads, 1 KiB'),
+      threads('ping-pong, half round trip, 1 KiB', '1 KiB'),
       threads('ping-pong, half round trip, 1 KiB, fresh array', 'the same without a receive buffer'),
-      threads('ping-pong, half round trip, 64 KiB', 'threads, 64 KiB'),
-      threads('ping-pong, half round trip, 256 KiB', 'threads, 256 KiB'),
-      threads('ping-pong, half round trip, 256 KiB, alloc', 'threads, 256 KiB, `alloc`'),
-      threads('ping-pong, half round trip, 1 MiB', 'threads, 1 MiB'),
-      threads('ping-pong, half round trip, 16 MiB, alloc', 'threads, 16 MiB, `alloc`'),
-      threads('bandwidth, 1 MiB', 'threads, bandwidth, 1 MiB'),
-      threads('message rate, 8 B', 'threads, message rate, 8 B'),
-      mpi('Open MPI: ping-pong, half round trip, 8 B, vs C', 'Open MPI, 8 B'),
-      mpi('MPICH: ping-pong, half round trip, 8 B, vs C', 'MPICH, 8 B'),
-      mpi('Open MPI: ping-pong, half round trip, 1 MiB, vs C', 'Open MPI, 1 MiB'),
-      mpi('MPICH: ping-pong, half round trip, 1 MiB, vs C', 'MPICH, 1 MiB'),
-      mpi('Open MPI: message rate, 8 B, vs C', 'Open MPI, message rate, 8 B'),
-      mpi('MPICH: message rate, 8 B, vs C', 'MPICH, message rate, 8 B'),
-      websocket('ping-pong, half round trip, 8 B, vs bare ws', 'WebSockets, 8 B'),
-      websocket('ping-pong, half round trip, 1 MiB, vs bare ws', 'WebSockets, 1 MiB'),
-    ],
-  },
-  {
-    title: 'Collectives and neighborhood collectives',
-    text: 'Many ranks on two threads are compared with as many processes of C on two cores, or with C that packs by hand for two processes.',
-    rows: [
-      threads(
-        'barrier, 64 ranks, vs 64 oversubscribed processes',
-        'threads, barrier, 64 ranks',
-        oversubscribed,
-      ),
+      threads('ping-pong, half round trip, 64 KiB', '64 KiB'),
+      threads('ping-pong, half round trip, 256 KiB, alloc', '256 KiB, `alloc`'),
+      threads('ping-pong, half round trip, 1 MiB', '1 MiB'),
+      threads('ping-pong, half round trip, 16 MiB, alloc', '16 MiB, `alloc`'),
+      threads('bandwidth, 1 MiB', 'bandwidth, 1 MiB'),
+      threads('message rate, 8 B', 'message rate, 8 B'),
+      threads('barrier, 64 ranks, vs 64 oversubscribed processes', 'barrier, 64 ranks', oversubscribed),
       threads(
         'allreduce 8 B, 64 ranks, vs 64 oversubscribed processes',
-        'threads, allreduce 8 B, 64 ranks',
+        'allreduce 8 B, 64 ranks',
         oversubscribed,
       ),
       threads(
         `${allgather}, Moore 2-D r=2, 64 ranks, vs 64 oversubscribed processes`,
-        `threads, ${allgather}, Moore 2-D r=2, 64 ranks`,
+        `${allgather}, Moore 2-D r=2, 64 ranks`,
         oversubscribed,
       ),
       packed(`${allgather}, Moore 2-D r=2, 64 ranks, vs C packed by hand`, 'the same', packedByHand),
@@ -104,13 +92,31 @@ export const headlines: readonly Headline[] = [
         'the same, hosted and persistent',
         packedByHand,
       ),
+      threads(
+        'start and end, 64 ranks, whole program',
+        'a program of 64 ranks, from start to end',
+        oversubscribed,
+      ),
+    ],
+  },
+  {
+    title: 'Ranks on MPI, compared with C',
+    text: 'Both use one MPI library.',
+    rows: [
+      mpi('Open MPI: ping-pong, half round trip, 8 B, vs C', 'Open MPI, 8 B', 'C'),
+      mpi('MPICH: ping-pong, half round trip, 8 B, vs C', 'MPICH, 8 B', 'C'),
+      mpi('Open MPI: ping-pong, half round trip, 1 MiB, vs C', 'Open MPI, 1 MiB', 'C'),
+      mpi('MPICH: ping-pong, half round trip, 1 MiB, vs C', 'MPICH, 1 MiB', 'C'),
+      mpi('Open MPI: message rate, 8 B, vs C', 'Open MPI, message rate, 8 B', 'C'),
+      mpi('MPICH: message rate, 8 B, vs C', 'MPICH, message rate, 8 B', 'C'),
       mpi(
         `Open MPI: ${allgather}, Moore 2-D r=4, persistent, 64 oversubscribed processes, vs C`,
         `Open MPI, ${allgather}, Moore 2-D r=4, persistent, 64 processes`,
+        'C',
       ),
       combining(
         `Open MPI: ${allgather}, Moore 2-D r=4, 64 oversubscribed processes, common-neighbor vs direct`,
-        'the same by `common-neighbor`',
+        'the same, not persistent, by `common-neighbor`',
         'direct sends',
       ),
       combining(
@@ -121,8 +127,8 @@ export const headlines: readonly Headline[] = [
     ],
   },
   {
-    title: 'Whole programs',
-    text: 'The preloaded library runs in unmodified programs.\nSparse products take the exchange that `auto` chooses.',
+    title: 'Unmodified MPI programs with the preloaded library',
+    text: `Each repeats a ${allgather}.`,
     rows: [
       shim(
         `Open MPI: ${allgather}, Moore 2-D r=3, 64 processes, C`,
@@ -139,36 +145,48 @@ export const headlines: readonly Headline[] = [
         'mpi4py on Open MPI, Moore 2-D r=1, 16 processes',
         'without the library',
       ),
+    ],
+  },
+  {
+    title: 'Sparse products',
+    text: 'Ranks on MPI multiply by the exchange that `auto` chooses.',
+    rows: [
       spmm(
         'MPICH: SpMM dwt_2680 x 8 columns, 16 ranks on 16 processes',
-        'product on MPICH, dwt_2680, 16 ranks on 16 processes',
+        'MPICH, dwt_2680, 16 ranks on 16 processes',
         'the better of direct sends and an allgather',
       ),
       spmm(
         'Open MPI: SpMM mbeacxc x 1 columns, 64 ranks on 2 processes',
-        'product on Open MPI, mbeacxc, 64 ranks on 2 processes',
+        'Open MPI, mbeacxc, 64 ranks on 2 processes',
         'the better of direct sends and an allgather',
       ),
-      threads('start and end, 2 ranks, whole program', 'threads, start and end, 2 ranks'),
-      threads('start and end, 64 ranks, whole program', 'threads, start and end, 64 ranks'),
     ],
   },
   {
-    title: 'Splits, and the service',
-    text: '![seconds of a split by number of sorters](split.svg)',
+    title: 'Hosts and the service',
+    text: 'Messages over WebSockets, and an answer of `rankweave serve`.',
     rows: [
-      split(
-        '64 ranks on 2 threads, vs 64 processes of Open MPI oversubscribed on 2 cores',
-        'split of 64 ranks on 2 threads',
-        '`MPI_Comm_split`, 64 processes of Open MPI',
-      ),
-      split('2 processes of Open MPI', 'split of 2 processes of Open MPI', '`MPI_Comm_split`'),
-      split('2 processes of MPICH', 'split of 2 processes of MPICH', '`MPI_Comm_split`'),
+      websocket('ping-pong, half round trip, 8 B, vs bare ws', 'half a round trip, 8 B'),
+      websocket('ping-pong, half round trip, 1 MiB, vs bare ws', 'half a round trip, 1 MiB'),
       service(
         '`/healthz` while a plan of 100,000 ranks is made, p99',
         '`/healthz` while a plan of 100,000 ranks is made, p99',
         'a bare fastify server',
       ),
+    ],
+  },
+  {
+    title: 'Splits',
+    text: '![seconds of a split by number of sorters](split.svg)',
+    rows: [
+      split(
+        '64 ranks on 2 threads, vs 64 processes of Open MPI oversubscribed on 2 cores',
+        '64 ranks on 2 threads',
+        '`MPI_Comm_split`, 64 processes of Open MPI',
+      ),
+      split('2 processes of Open MPI', '2 processes of Open MPI', '`MPI_Comm_split`'),
+      split('2 processes of MPICH', '2 processes of MPICH', '`MPI_Comm_split`'),
     ],
   },
 ]
