@@ -10,7 +10,7 @@ import {
   rankProgram,
   scheduleQuery,
   simulationQuery,
-  topologyInfo,
+  topologyAnswer,
   topologyList,
   topologyQuery,
   topologyViewQuery,
@@ -69,8 +69,8 @@ export const httpRoutes: readonly HttpRoute[] = [
     query: listQuery,
   },
   {
-    ...{ method: 'GET', path: '/v1/topologies/:topology', statuses: [200], answer: topologyInfo },
-    summary: 'What is known of a topology.',
+    ...{ method: 'GET', path: '/v1/topologies/:topology', statuses: [200], answer: topologyAnswer },
+    summary: 'What is known of a topology; `keys` are those of its first upload.',
   },
   {
     ...{ method: 'GET', path: '/v1/topologies/:topology/view', statuses: [200], answer: json },

@@ -2,7 +2,7 @@
 
     python3 eight_members.py [URL [FILE_WITH_TOKEN]]
 
-URL is ws://127.0.0.1:7878/v1/worlds by default.
+URL is that of the service, http://127.0.0.1:7878 by default.
 """
 
 import asyncio
@@ -80,13 +80,13 @@ async def main(url, token):
 
 
 if __name__ == "__main__":
-    url = sys.argv[1] if len(sys.argv) > 1 else "ws://127.0.0.1:7878/v1/worlds"
+    url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7878"
     given = None
     try:
         if len(sys.argv) > 2:
             with open(sys.argv[2], encoding="utf-8") as file:
                 given = next(line.strip() for line in file if line.strip() and not line.startswith("#"))
         asyncio.run(main(url, given))
-    except (OSError, CallError, websockets.WebSocketException) as error:
-        # No service there, a URL of another kind, or a token that the service refuses.
+    except (OSError, ValueError, CallError, websockets.WebSocketException) as error:
+        # No service there, no URL, or a token that the service refuses.
         sys.exit(f"{url}: {error or type(error).__name__}")

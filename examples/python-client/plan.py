@@ -13,6 +13,7 @@ import urllib.request
 
 
 def main(form, file, url="http://127.0.0.1:7878", token_file=None):
+    url = url.rstrip("/")
     headers = {}
     if token_file is not None:
         with open(token_file, encoding="utf-8") as tokens:
@@ -36,17 +37,20 @@ def main(form, file, url="http://127.0.0.1:7878", token_file=None):
     if job["state"] != "done":
         sys.exit(f"the job has {job['state']}: {job['error']}")
     statistics = json.load(ask(f"/v1/plans/{job['plan']}"))["statistics"]
-    messages = statistics["messages"]
+    messages, simulated = statistics["messages"], statistics.get("simulated")
     print(f"{messages['direct']} messages direct, {messages['planned']} planned", file=sys.stderr)
+    if simulated is not None:
+        print(f"{simulated['directUs']:.1f} us direct, {simulated['plannedUs']:.1f} us planned, simulated", file=sys.stderr)
     if statistics["remark"] is not None:
         print(statistics["remark"], file=sys.stderr)
     shutil.copyfileobj(ask(f"/v1/plans/{job['plan']}/schedule"), sys.stdout.buffer)
 
 
 if __name__ == "__main__":
-    has_url = len(sys.argv) > 3
-    if not 3 <= len(sys.argv) <= 5 or (has_url and not sys.argv[3].startswith("http")):
+    if not 3 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
+    if len(sys.argv) > 3 and not sys.argv[3].startswith(("http://", "https://")):
+        sys.exit(f"expected the URL of the service, such as http://127.0.0.1:7878, got {sys.argv[3]}")
     try:
         main(*sys.argv[1:])
     except urllib.error.HTTPError as refused:

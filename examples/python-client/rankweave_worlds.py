@@ -9,6 +9,16 @@ import json
 import websockets
 
 
+def worlds_url(service):
+    """The WebSocket of the worlds of a service at http://host:port, as `rankweave serve` prints it; ws: stays."""
+    scheme, separator, rest = service.partition("://")
+    if not separator or scheme not in ("http", "https", "ws", "wss"):
+        raise ValueError(f"expected the URL of a service, such as http://127.0.0.1:7878, got {service}")
+    if scheme in ("ws", "wss"):
+        return service
+    return f"{scheme.replace('http', 'ws')}://{rest.rstrip('/')}/v1/worlds"
+
+
 class CallError(Exception):
     """A call failed; `code` is one of the codes of docs/errors.md."""
 
@@ -32,9 +42,9 @@ class Member:
         self._reader = asyncio.ensure_future(self._read())
 
     @classmethod
-    async def connect(cls, url, token=None):
+    async def connect(cls, service, token=None):
         """Connects and says hello. The token travels in this first message, never in the URL."""
-        member = cls(await websockets.connect(url, max_size=None))
+        member = cls(await websockets.connect(worlds_url(service), max_size=None))
         fields = {"protocol": 1}
         if token is not None:
             fields["token"] = token

@@ -24,6 +24,7 @@ import type {
   PlanList,
   PlanRequest,
   RankProgram,
+  TopologyAnswer,
   TopologyInfo,
   TopologyList,
   UploadAnswer,
@@ -113,9 +114,9 @@ export class ServiceClient {
     return this.#pages<TopologyInfo, TopologyList>('topologies', (list) => list.topologies)
   }
 
-  /** @throws ERR_NOT_FOUND */
-  async topology(id: string): Promise<TopologyInfo> {
-    return this.#json<TopologyInfo>(`topologies/${idText('a topology', id)}`)
+  /** @throws ERR_NOT_FOUND; ERR_BUSY if too many tasks wait */
+  async topology(id: string): Promise<TopologyAnswer> {
+    return this.#json<TopologyAnswer>(`topologies/${idText('a topology', id)}`)
   }
 
   /**

@@ -11,6 +11,7 @@ export type {
   PlanInfo,
   PlanRequest,
   RankProgram,
+  TopologyAnswer,
   TopologyInfo,
   UploadAnswer,
   UploadFormat as TopologyFormat,

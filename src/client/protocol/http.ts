@@ -47,16 +47,20 @@ export const topologyInfo = z.strictObject({
   createdAt: time,
 })
 
-/** The answer to an upload, which alone has read it. */
-export const uploadAnswer = topologyInfo.extend({
-  selfLoops: count.describe('edges from a rank to itself'),
-  parallelEdges: count.describe('edges that repeat another'),
-  idleRanks: count.describe('ranks without edges'),
-  remark: z.string().nullable().describe('what is odd, such as ranks that seem to count from 1'),
+/** The answer about a topology. */
+export const topologyAnswer = topologyInfo.extend({
   keys: z
     .array(z.string())
     .nullable()
     .describe('the key of every rank of a graph in `json`; null for other formats, and beyond 1 MiB'),
+})
+
+/** The answer to an upload, which also has what was found when it was read. */
+export const uploadAnswer = topologyAnswer.extend({
+  selfLoops: count.describe('edges from a rank to itself'),
+  parallelEdges: count.describe('edges that repeat another'),
+  idleRanks: count.describe('ranks without edges'),
+  remark: z.string().nullable().describe('what is odd, such as ranks that seem to count from 1'),
 })
 
 export const planRequest = z
@@ -225,7 +229,9 @@ export const rankProgram = z.strictObject({
 export const errorAnswerSchema = z.strictObject({ error: serviceError })
 const next = z.string().nullable().describe('`after` of the next page; null on the last one')
 export const topologyList = z.strictObject({
-  topologies: z.array(topologyInfo).describe('each as `GET /v1/topologies/{topology}` answers'),
+  topologies: z
+    .array(topologyInfo)
+    .describe('each as `GET /v1/topologies/{topology}` answers, without `keys`'),
   next,
 })
 export const planList = z.strictObject({
@@ -263,6 +269,7 @@ export const topologyViewQuery = planViewQuery.pick({ rank: true })
 
 export type UploadFormat = (typeof uploadFormats)[number]
 export type TopologyInfo = z.infer<typeof topologyInfo>
+export type TopologyAnswer = z.infer<typeof topologyAnswer>
 export type UploadAnswer = z.infer<typeof uploadAnswer>
 /** A plan request as a client sends it: fields with a default may be missing. */
 export type PlanRequest = z.input<typeof planRequest>

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import {
   listQuery,
+  type TopologyAnswer,
   type TopologyInfo,
   topologyId,
   topologyQuery,
@@ -15,7 +16,7 @@ import type { Tasks } from '../jobs/task.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { listPage, notFound } from './stored-entries.js'
+import { listPage, notFound, readStored } from './stored-entries.js'
 
 const params = z.strictObject({ id: topologyId })
 
@@ -24,7 +25,7 @@ const params = z.strictObject({ id: topologyId })
  * pieces, and a worker reads them.
  */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
-  const { store, tasks, jobs, limits, now } = context
+  const { store, tasks, jobs, limits, now, answers } = context
   /** The number of uploads in flight, by tenant: each may fill a file of `uploadBytes`. */
   const uploads = new Map<string, number>()
   app.get('/topologies', ({ tenant, query }) => {
@@ -32,11 +33,21 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
     const { page: topologies, next } = listPage(all, parsed(listQuery, query))
     return { topologies, next }
   })
-  app.get('/topologies/:id', (request) => {
+  app.get('/topologies/:id', async (request, reply): Promise<TopologyAnswer> => {
+    const { tenant } = request
     const { id } = parsed(params, request.params)
-    const stored = store.get('topologies', request.tenant, id)
+    const stored = store.get('topologies', tenant, id)
     if (stored === undefined) throw notFound('topologies', id)
-    return stored.record.info
+    const { info } = stored.record
+    if (info.format !== 'json') return { ...info, keys: null }
+    // The keys are not in the record: they are read again, and remembered for a while.
+    const keys = await readStored(store, 'topologies', tenant, id, ({ record: { ranks }, path }) => {
+      const upload = { path, format: info.format, ranks }
+      const read = async (signal: AbortSignal) =>
+        JSON.stringify((await tasks.run('topology', { upload }, { tenant: tenant.id, signal })).keys)
+      return answers.get(`${tenant.id}/${id}/keys`, read, leaving(reply))
+    })
+    return { ...info, keys: JSON.parse(keys) as TopologyAnswer['keys'] }
   })
 
   // In a separate scope, so that only here a body is passed on unparsed.

@@ -9,6 +9,7 @@ import {
   planAnswer,
   type RankProgram,
   rankProgram,
+  type UploadAnswer,
 } from '../../../../src/client/protocol/http.js'
 import { serve } from '../../../../src/service/http/serve.js'
 import { rawConnection, requestText, statusesOf } from '../../../support/raw-connection.js'
@@ -221,13 +222,18 @@ describe('attacks', () => {
       nodes: [{ key: 'db' }, { key: 7 }, { key: 'idle' }],
       edges: [{ source: 'db', target: 7 }],
     }
-    expect((await ours.upload(JSON.stringify(graph), 'format=json')).body).toMatchObject({
+    const named = (await ours.upload(JSON.stringify(graph), 'format=json')).body
+    expect(named).toMatchObject({
       ...{
         ranks: 3,
         edges: 2,
         keys: ['db', '7', 'idle'],
         remark: "node '7' is rank 1: ranks follow the order of nodes; ranks without edges: 1",
       },
+    })
+    const { id, ranks, edges, name, format, bytes, createdAt, keys } = named as unknown as UploadAnswer
+    expect((await ours.json(`/v1/topologies/${id}`)).body).toEqual({
+      ...{ id, ranks, edges, name, format, bytes, createdAt, keys },
     })
     const spec = (await ours.upload('moore:2x2:r=1', 'format=spec')).body
     expect(spec).toMatchObject({ parallelEdges: expect.any(Number), remark: null, keys: null })

@@ -23,17 +23,20 @@ it('the requests of docs/service.md as typed, and plan.py, yield the plan of the
   const folder = mkdtempSync(join(tmpdir(), 'rankweave-requests-'))
   try {
     const plan = resolve('examples/python-client/plan.py')
-    const byPython = await run(python, ['-B', plan, 'mtx', matrix, service.url])
     const [, requests] = [...readFileSync('docs/service.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)]
-    const script = requests![1]!.replace(/^S=.*$/m, `S=${service.url}`).replace(matrix, resolve(matrix))
+    const script = requests![1]!.replace(/^S=.*$/m, `S=${service.url}`)
     const { stdout } = await run('bash', ['-e', '-c', script], { cwd: folder })
     expect(stdout).toMatch(/"state":"done"/)
+    expect(stdout).toMatch(/'direct': 768, 'planned': 320\b/)
+    const graph = join(folder, 'graph.txt')
+    const byPython = await run(python, ['-B', plan, 'edges', graph, service.url])
+    expect(byPython.stderr).toMatch(/^768 messages direct, 320 planned$/m)
     const typed = readFileSync(join(folder, 'plan.jsonl'), 'utf8')
     expect(typed).toMatch(/^{"format":"rankweave-schedule".*\n{"rank":0,/)
     expect(byPython.stdout).toBe(typed)
     const execute = resolve('examples/python-client/execute.py')
     const executed = await run(python, ['-B', execute, join(folder, 'plan.jsonl')])
-    expect(executed.stdout).toBe('193 ranks, 1333 messages: every slot holds its block\n')
+    expect(executed.stdout).toBe('64 ranks, 320 messages: every slot holds its block\n')
     expect(await ended(python, ['-B', plan, 'edges', matrix, service.url])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^HTTP Error 400.*"code":"ERR_[A-Z_]+".*\n$/),
@@ -61,13 +64,13 @@ it.skipIf(missing !== undefined)(
       const { stdout } = await promisify(execFile)(python, [
         '-B',
         program,
-        `${service.url.replace('http', 'ws')}/v1/worlds`,
+        service.url,
         join(folder, 'tokens'),
       ])
       expect(stdout).toBe('8 members, 2 splits, 1 lost, 7 continue\n')
-      // A URL of another kind is one line of error.
-      const wrong = await ended(python, ['-B', program, service.url])
-      expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^http:[^\n]*\n$/) })
+      // A wrong URL is one line of error.
+      const wrong = await ended(python, ['-B', program, new URL(service.url).host])
+      expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/ expected the URL [^\n]*\n$/) })
     } finally {
       rmSync(folder, { recursive: true })
       await end()
