@@ -97,7 +97,7 @@ const installed = { typescript: false, ownName: false }
  * Installs the hooks that a program needs. Node loads JavaScript by itself; TypeScript needs the compiler's hook, below
  * this library's, which calls it. Such a hook starts a thread and makes every import wait for it. So a JavaScript
  * program that resolves to this copy anyway, or imports no package, gets none. If Node has hooks of the same thread,
- * the program gets one of these.
+ * and the compiler uses them, the program gets one of these.
  */
 async function prepareLoader(url: URL): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
@@ -111,15 +111,21 @@ async function prepareLoader(url: URL): Promise<void> {
   if (!isPackaged()) return
   if (!typescript && (hasThisCopy(url) || !mayImportPackages(url, flags()))) return
   const own = ownExports()
-  if (typescript || registerHooks === undefined) {
+  if (registerHooks === undefined || (typescript && nodeMajor < 26)) {
     register(resolver, { parentURL: import.meta.url, data: { own } })
   } else {
     registerHooks({
-      resolve: (name, context, next) => next(Object.hasOwn(own, name) ? own[name] : name, context),
+      resolve(name, context, next) {
+        const found = next(Object.hasOwn(own, name) ? own[name] : name, context)
+        return isTypescriptAsCommonJs(found) ? { ...found, format: 'module' } : found
+      },
     })
   }
   installed.ownName = true
 }
+
+/** From version 26 on Node warns of hooks in another thread, and the compiler has none. */
+const nodeMajor = Number.parseInt(process.versions.node, 10)
 
 /** Node 22.15 and later have this function. */
 const { registerHooks } = module as {
@@ -129,8 +135,21 @@ const { registerHooks } = module as {
 type ResolveHook = (
   name: string,
   context: unknown,
-  next: (name: string, context: unknown) => unknown,
-) => unknown
+  next: (name: string, context: unknown) => Resolved,
+) => Resolved
+
+interface Resolved {
+  readonly url: string
+  readonly format?: string | null | undefined
+}
+
+/**
+ * Tells whether `.ts` was taken for CommonJS, because no package.json declares it as a module. As CommonJS it could not
+ * await at top level, nor import this library on every supported version of Node.
+ */
+function isTypescriptAsCommonJs({ url, format }: Resolved): boolean {
+  return format === 'commonjs' && /^file:.*\.ts(\?|$)/.test(url)
+}
 
 /** Returns the flags of this process, by which it may load modules. */
 function flags(): readonly string[] {
@@ -158,10 +177,7 @@ function ownExports(): Readonly<Record<string, string>> {
   return Object.fromEntries(paths)
 }
 
-/**
- * The hook that resolves this package's name to its own files. It reads `.ts` as an ES module even if no package.json
- * declares it: as CommonJS it could not await at top level, nor import this library on every supported version of Node.
- */
+/** The same hook as a module, for Node's thread of hooks. */
 const resolver = `data:text/javascript,${encodeURIComponent(`
   let own = {}
   export function initialize(data) { own = data.own }
