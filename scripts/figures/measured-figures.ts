@@ -53,7 +53,47 @@ function preloadedRow(label: string, name: string): FigureLine {
 
 const mooreThree = 'Open MPI: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C'
 
+/** What a case takes here, and its baseline, in its unit. */
+function caseOf(
+  name: string,
+  title: string,
+  wanted: string,
+): readonly [ours: number, peer: number | undefined] {
+  const found = tableOf(name, title).figures.find((each) => each.case === wanted)!
+  return [found.ours, found.peer]
+}
+
+/** The seconds in which two ranks on threads start and end. */
+async function startSeconds(title: string, of: 'run() alone' | 'whole program'): Promise<string[]> {
+  return [figure(caseOf('threads', title, `start and end, 2 ranks, ${of}`)[0] / 1000, 2)]
+}
+
 export const measuredFigures: readonly FigureLine[] = [
+  {
+    page: 'getting-started.md',
+    line: 'It takes {} ms in one thread, {} ms by two ranks, {} ms by two workers of piscina.',
+    values: async () => {
+      const loop = 'Mandelbrot loop, 2 threads, vs'
+      const [ours, plain] = caseOf('peers', 'Compared with the plain loop', `${loop} the plain loop`)
+      const [, piscina] = caseOf('peers', 'Compared with piscina', `${loop} piscina`)
+      return [plain!, ours, piscina!].map((ms) => figure(ms))
+    },
+  },
+  {
+    page: 'getting-started.md',
+    line: 'The threads ran already; each `run` takes {} s to start and end two ([how this was measured](benchmarks.md#parallel-loops)).',
+    values: () => startSeconds('Without a baseline', 'run() alone'),
+  },
+  {
+    page: 'running.md',
+    line: 'Node and the library start before that: a whole program takes {} s ([benchmarks](benchmarks.md#parallel-loops)).',
+    values: () => startSeconds('Compared with C on Open MPI', 'whole program'),
+  },
+  {
+    page: 'running.md',
+    line: 'A call of `run` with two workers and a JavaScript program takes {} s from start to end, and 2 to 3 times as long with TypeScript.',
+    values: () => startSeconds('Without a baseline', 'run() alone'),
+  },
   {
     page: 'README.md',
     line: 'In unmodified MPI programs on two cores, neighbor allgathers measured {} to {} times as fast, through shared memory.',
