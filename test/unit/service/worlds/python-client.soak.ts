@@ -28,6 +28,7 @@ it('the requests of docs/service.md as typed, and plan.py, yield the plan of the
     const { stdout } = await run('bash', ['-e', '-c', script], { cwd: folder })
     expect(stdout).toMatch(/"state":"done"/)
     expect(stdout).toMatch(/'direct': 768, 'planned': 320\b/)
+    expect(stdout).toMatch(/'directUs': 8\.4\d*, 'plannedUs': 3\.7[89]\d*, 'speedup': 2\.2/)
     const graph = join(folder, 'graph.txt')
     const byPython = await run(python, ['-B', plan, 'edges', graph, service.url])
     expect(byPython.stderr).toMatch(/^768 messages direct, 320 planned$/m)
