@@ -94,7 +94,9 @@ export function verdictOf(subject: Subject, fastest: Study['fastest']): string {
   const isRecorded = recordedBytes.length > 0
   const asked = isRecorded ? fastest.filter(({ bytes }) => recordedBytes.includes(bytes)) : fastest
   const lengthsOf = (some: Study['fastest']) => some.map(({ bytes }) => bytesText(bytes)).join(', ')
-  const gaining = asked.filter((each) => !hasNoGain(each)).sort((a, b) => b.speedup - a.speedup)
+  // A recorded program can only have what the preloaded library runs.
+  const gainOf = (each: Fastest) => (isRecorded ? (each.runnable?.speedup ?? 0) : each.speedup)
+  const gaining = asked.filter((each) => !hasNoGain(each)).sort((a, b) => gainOf(b) - gainOf(a))
   const [best] = gaining
   if (best === undefined)
     return `Simulated on ${machine}, no strategy studied is faster than direct sends with blocks of ${lengthsOf(asked)}: keep direct sends.`
@@ -106,11 +108,15 @@ export function verdictOf(subject: Subject, fastest: Study['fastest']): string {
       : over >= 1
         ? ` and ${numberText(over)} times as fast as an ordinary allgather`
         : `, though it takes ${numberText(1 / over)} times as long as an ordinary allgather`
+  const least = gaining.reduce((a, b) => (b.speedup < a.speedup ? b : a))
   const others = asked.filter(hasNoGain)
   return [
     `Simulated on ${machine}, ${strategy} is ${numberText(speedup)} times as fast as direct sends${allgather} with blocks of ${bytesText(bytes)}`,
     `, and breaks even after ${numberText(calls)} ${calls === 1 ? 'call' : 'calls'}`,
     isRecorded ? `; in an MPI program: ${programText(best)}` : '',
+    least === best
+      ? ''
+      : `; the smallest gain is ${numberText(least.speedup)} times, with ${bytesText(least.bytes)}`,
     others.length === 0 ? '' : `; with blocks of ${lengthsOf(others)} keep direct sends`,
     '.',
   ].join('')

@@ -144,7 +144,7 @@ function nextText(
   if (advised.length > 0) return `start the program by the last line${elsewhere}`
   if (isShort) return 'give the program more to do, and advise again'
   if (tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime))
-    return `advise again with --minutes ${Math.min(mostMinutes, 3 * minutes)}, or leave the command as it is`
+    return `advise again with --minutes ${Math.min(mostMinutes, Math.ceil(3 * minutes))}, or leave the command as it is`
   if (!untried.some(({ reason }) => reason === callsNoNeighborhood))
     return `nothing: start the program as today${elsewhere}`
   if (nodes === 1)

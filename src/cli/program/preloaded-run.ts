@@ -260,7 +260,7 @@ async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => s
   if (code === 0) return
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-  const message = `${name} ended with ${how}, ${ifItFails()}${advice}${slotAdvice(said)}${lastLines(said)}`
+  const message = `${name} ended with ${how}, ${ifItFails()}${advice}${slotAdvice(said) ?? lastLines(said)}`
   const cause = new RankweaveError('ERR_SHIM', message)
   throw new WorldFailure(cause.message, { cause })
 }
@@ -283,9 +283,9 @@ async function restOf(errors: Readable): Promise<void> {
   errors.destroy()
 }
 
-/** Says how to start more processes than the launcher has slots for, if it has said that they lack. */
-function slotAdvice(said: string): string {
-  if (!/not enough slots|already filled/.test(said)) return ''
+/** Says how to start more processes than the launcher has slots for; null unless it has said that they lack. */
+function slotAdvice(said: string): string | null {
+  if (!/not enough slots|already filled/.test(said)) return null
   return '; to share cores, add --oversubscribe (Open MPI 5: --map-by :OVERSUBSCRIBE), or name more hosts with --host or --hostfile'
 }
 

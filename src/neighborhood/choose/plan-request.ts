@@ -122,9 +122,10 @@ export async function requestedPlan(
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
-  const { topology, mapping, compared: untimed } = comparedTopology(given, mapped, request, machine, hooks)
-  const choiceMs = performance.now() - asking
-  const compared = untimed === null ? null : timedBy(untimed, choiceMs)
+  const mappingMs = performance.now() - asking
+  const { topology, mapping, compared: unmapped } = comparedTopology(given, mapped, request, machine, hooks)
+  const compared = unmapped === null ? null : withMore(unmapped, mappingMs)
+  const choiceMs = compared?.choice.choiceMs ?? mappingMs
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   const make = () =>
@@ -168,13 +169,18 @@ function comparedTopology(
   const [identityUs, mappedUs] = [unmapped, compared].map(({ choice }) => choice.chosen.timeUs)
   const decided = { ...mapping, simulated: { identityUs, mappedUs } }
   return mappedUs < identityUs
-    ? { topology, mapping: decided, compared }
-    : { topology: given, mapping: withoutMapping(decided), compared: unmapped }
+    ? { topology, mapping: decided, compared: withMore(compared, unmapped.choice.choiceMs) }
+    : {
+        topology: given,
+        mapping: withoutMapping(decided),
+        compared: withMore(unmapped, compared.choice.choiceMs),
+      }
 }
 
-/** Counts mapping, and measuring again, as parts of choosing. */
-function timedBy(compared: Compared, choiceMs: number): Compared {
+/** Counts further time, such as that of mapping, as a part of choosing. */
+function withMore(compared: Compared, moreMs: number): Compared {
   const { choice } = compared
+  const choiceMs = choice.choiceMs + moreMs
   const alternatives = withBreakEven(choice.alternatives, choiceMs)
   const chosen = alternatives[choice.alternatives.indexOf(choice.chosen)]
   return { ...compared, choice: { ...choice, chosen, alternatives, choiceMs } }
@@ -277,13 +283,7 @@ export async function reportedPlan(
           `the plan sends more messages than direct sends: ${messages.planned} instead of ${direct.messages.planned}`,
         ]
       : []),
-    ...(times === null || times.speedup >= leastSpeedup
-      ? []
-      : [
-          strategy.kind === 'direct'
-            ? 'a plan gains nothing here: direct sends are the fastest of the strategies simulated'
-            : 'the plan gains nothing: its simulated time is not below that of direct sends',
-        ]),
+    ...(compared === null || times === null ? [] : noGain(compared, times)),
     ...(compared === null || compared.remark === null ? [] : [compared.remark]),
   ]
   const report = {
@@ -318,6 +318,17 @@ export interface SimulatedTimes {
 
 /** A plan gains nothing if its time is within 1% of that of direct sends, or above. */
 const leastSpeedup = 1.01
+
+/** Remarks that nothing gains, or only not the planned strategy. */
+function noGain({ choice }: Compared, { directUs, speedup }: SimulatedTimes): string[] {
+  if (speedup >= leastSpeedup) return []
+  const [fastest] = choice.alternatives
+  return directUs < leastSpeedup * fastest.timeUs
+    ? ['no plan gains here: no strategy simulated is faster than direct sends']
+    : [
+        `this plan gains nothing; ${fastest.strategy} is ${(directUs / fastest.timeUs).toFixed(2)} times as fast as direct sends`,
+      ]
+}
 
 /** Returns the times of a comparison; null if the planned strategy is not in it. */
 function simulatedTimes({ choice }: Compared, planned: string): SimulatedTimes | null {

@@ -195,6 +195,9 @@ describe('plan --strategy auto, and --compare', () => {
       strategy: string
       alternatives: { strategy: string; breakEvenStarts: number | null }[]
     }
+    const { directUs, plannedUs, speedup } = object['simulated'] as Record<string, number>
+    expect(speedup).toBe(directUs / plannedUs)
+    expect(speedup).toBeGreaterThan(1)
     expect(chosen).toBe(alternatives[0].strategy)
     expect(chosen).toMatch(new RegExp(`^${strategy}`))
     const direct = alternatives.find((alternative) => alternative.strategy === 'direct')
@@ -218,6 +221,13 @@ describe('plan --strategy auto, and --compare', () => {
       /not simulated, as the budget is used up: \S+:\S+ \(at least [\d.]+ us\)/,
     ])
       expect(stdout).toMatch(shown)
+  })
+
+  it('remark where nothing gains', async () => {
+    const words = typed`plan moore:4x4:r=1 --strategy routed:radices=2.2.2.2 ${machine} --bytes 4000000 --compare`
+    const { stdout } = await cli`${words}`
+    expect(stdout).toMatch(/simulated time +[\d,.]+ us direct, [\d,.]+ us planned \(0\.\d+ times as fast\)\n/)
+    expect(stdout).toMatch(/ remark +.*(no plan gains here|this plan gains nothing)/)
   })
 
   it('have a named strategy among the others', async () => {
