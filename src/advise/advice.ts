@@ -275,8 +275,8 @@ function verdictOf(
   if (most < leastShare)
     return `Nothing to gain here: ${touchedText(most)} is in calls that Rankweave can change.`
   return untried.some(({ wasTried }) => wasTried)
-    ? 'Nothing was faster here, for the reasons above.'
-    : 'Nothing to try here, for the reasons above.'
+    ? 'Nothing was faster here: each change has its reason.'
+    : 'Nothing to try here: each change has its reason.'
 }
 
 /** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */

@@ -140,7 +140,7 @@ function nextText(
   { advised, tried, untried }: Advice,
   { command, minutes, isShort, nodes }: NextFacts,
 ): string {
-  const elsewhere = nodes > 1 ? '' : '; placement can help only on several nodes, so advise there again'
+  const elsewhere = nodes > 1 ? '' : '; only on several nodes can placement help: run advise there, too'
   if (advised.length > 0) return `start the program by the last line${elsewhere}`
   if (isShort) return 'give the program more to do, and advise again'
   if (tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime))
