@@ -184,7 +184,7 @@ export const planStatistics = z
       .array(object)
       .optional()
       .describe(
-        'simulated candidates with `strategy`, `parameters`, `timeUs`, `messages`, payload `bytes` by level (`process`, `package`, `node`, `network`), and `planMs`, the least of three runs if short; `breakEvenStarts`, calls to break even: (`choiceMs` + `planMs` - that of direct sends) / time saved per call; null: never; an upper bound where `breakEvenIsAtMost`',
+        'simulated candidates with `strategy`, `parameters`, `timeUs`, `messages`, payload `bytes` by level (`process`, `package`, `node`, `network`), and `planMs`, the least of two runs if short; `breakEvenStarts`, calls to break even: (`choiceMs` + `planMs` - that of direct sends) / time saved per call; null: never; an upper bound where `breakEvenIsAtMost`',
       ),
     notSimulated: z
       .array(z.strictObject({ strategy: word, atLeastUs: z.number(), because: word }))

@@ -21,12 +21,12 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { requireCores } from '../../machine/nodes.js'
 import type { Level } from '../../machine/profile.js'
-import type { Parameters } from '../../schedule/ir.js'
+import type { Parameters, Schedule } from '../../schedule/ir.js'
 import { operationLimits } from '../../schedule/operation-log.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 import { longestBlockBytes } from '../simulate/block-lengths.js'
 import { placesOf } from '../simulate/costs.js'
-import { sentIn, simulate, simulateUntil } from '../simulate/simulate.js'
+import { sentIn, simulateUntil } from '../simulate/simulate.js'
 import type { Simulation } from '../simulate/simulation.js'
 import { LeastTimes, placesOfRanks, ScheduleBounds } from './lower-bounds.js'
 import { type CutAlgorithm, cutShape, gridSettings, neighborsOf, settingText, uncut } from './settings.js'
@@ -505,9 +505,19 @@ interface SimulatedAllgather {
   readonly simulation: Simulation
 }
 
+interface BoundedAllgather {
+  readonly algorithm: Algorithm
+  /** The place in the registry. */
+  readonly place: number
+  schedule: Schedule | null
+  atLeastUs: number
+}
+
 /**
  * Returns the ordinary allgather that neighbor allgathers are compared with: the algorithm that is fastest on a machine
- * with one rank per core. Up to 256 ranks all algorithms are simulated, beyond that those with lg P steps.
+ * with one rank per core; of equal ones the first in the registry. Up to 256 ranks all algorithms are considered,
+ * beyond that those with lg P steps. An algorithm is scheduled, and then simulated, while its lower bound is the lowest
+ * of all and does not exceed the fastest.
  *
  * @param ranks at most {@link mostAllgatherRanks}
  * @param bytes of every block
@@ -515,16 +525,34 @@ interface SimulatedAllgather {
  */
 export function fastestAllgather(ranks: number, machine: Machine, bytes: number): SimulatedAllgather {
   const shape = { ranks, root: 0, segments: 1 }
-  return algorithms
+  // A few ranks show how many messages an algorithm takes.
+  const leastTimes = new LeastTimes(machine, shape, bytes, null, 1)
+  const bounds = new ScheduleBounds(machine, placesOf(machine, ranks))
+  const left = algorithms
     .filter(
       ({ id, collective, refuses }) =>
         collective === 'allgather' &&
         (refuses?.(shape) ?? null) === null &&
         (ranks <= mostQuadraticRanks || !quadratic.includes(id)),
     )
-    .map((algorithm) => ({
-      algorithm: algorithm.id,
-      simulation: simulate(scheduleOf(algorithm, { ranks }), machine, { bytes }),
-    }))
-    .reduce((best, each) => (each.simulation.timeUs < best.simulation.timeUs ? each : best))
+    .map((algorithm, place): BoundedAllgather => {
+      return { algorithm, place, schedule: null, atLeastUs: leastTimes.of(algorithm, 1) }
+    })
+  let best: (SimulatedAllgather & { readonly place: number }) | null = null
+  while (left.length > 0) {
+    const limitUs: number = best?.simulation.timeUs ?? Number.POSITIVE_INFINITY
+    const next = left.reduce((a, b) => (b.atLeastUs < a.atLeastUs ? b : a))
+    const { algorithm, place, schedule } = next
+    if (next.atLeastUs > limitUs) break
+    if (schedule === null) {
+      next.schedule = scheduleOf(algorithm, { ranks })
+      next.atLeastUs = bounds.of(next.schedule, bytes)
+      continue
+    }
+    left.splice(left.indexOf(next), 1)
+    const simulation = simulateUntil(schedule, machine, { bytes }, limitUs)
+    if (simulation === null || (simulation.timeUs === limitUs && place > best!.place)) continue
+    best = { algorithm: algorithm.id, simulation, place }
+  }
+  return best!
 }

@@ -230,7 +230,7 @@ class BoundRun {
 }
 
 /** The number of ranks observed in each of three places. At most three times as many are all observed. */
-const runRanks = 64
+const defaultRun = 64
 
 /**
  * Lower bounds of simulated times, found without a schedule. They follow from what some ranks send, receive and
@@ -249,12 +249,21 @@ export class LeastTimes {
   readonly #ranks: readonly number[]
   readonly #setting: Setting
 
-  /** @param slotOf core of every rank; null if rank r is on core r */
-  constructor(machine: Machine, shape: Shape, bytes: number, slotOf: Int32Array | null = null) {
+  /**
+   * @param slotOf core of every rank; null if rank r is on core r
+   * @param run ranks observed in each of three places
+   */
+  constructor(
+    machine: Machine,
+    shape: Shape,
+    bytes: number,
+    slotOf: Int32Array | null = null,
+    run = defaultRun,
+  ) {
     this.#shape = shape
     this.#bytes = bytes
     const places = placesOfRanks(placesOf(machine, shape.ranks), slotOf)
-    this.#ranks = observed(shape, places)
+    this.#ranks = observed(shape, places, run)
     const isObserved = new Uint8Array(shape.ranks)
     for (const rank of this.#ranks) isObserved[rank] = 1
     this.#setting = { places, isObserved, network: networkOf(machine), profile: profileOf(machine) }
@@ -293,14 +302,14 @@ export function placesOfRanks(
 }
 
 /** Returns the ranks of whole nodes around the root, the middle and the end, ascending. */
-function observed({ ranks, root = 0 }: Shape, { node }: ProcessPlaces): number[] {
-  if (ranks <= 3 * runRanks) return [...Array(ranks).keys()]
+function observed({ ranks, root = 0 }: Shape, { node }: ProcessPlaces, run: number): number[] {
+  if (ranks <= 3 * run) return [...Array(ranks).keys()]
   const chosen = new Set<number>()
   for (const middle of [root, ranks >> 1, ranks - 1]) {
-    let first = Math.max(0, Math.min(middle - runRanks / 2, ranks - runRanks))
-    let end = first + runRanks
-    while (first > 0 && node[first - 1] === node[first] && end - first < 2 * runRanks) first--
-    while (end < ranks && node[end] === node[end - 1] && end - first < 3 * runRanks) end++
+    let first = Math.max(0, Math.min(middle - (run >> 1), ranks - run))
+    let end = first + run
+    while (first > 0 && node[first - 1] === node[first] && end - first < 2 * run) first--
+    while (end < ranks && node[end] === node[end - 1] && end - first < 3 * run) end++
     for (let rank = first; rank < end; rank++) chosen.add(rank)
   }
   return [...chosen].sort((a, b) => a - b)

@@ -30,7 +30,7 @@ import {
   mappedTopology,
   withoutMapping,
 } from './mapped-topology.js'
-import { leastOfThree, withBreakEven } from './simulated.js'
+import { withBreakEven } from './simulated.js'
 
 /** A request whose words have been understood: plain data from which worker threads plan. */
 export interface UnderstoodRequest {
@@ -94,7 +94,8 @@ interface RequestedPlan {
   /** The strategy that was named or chosen. */
   readonly strategy: Strategy
   readonly nodes: Int32Array | null
-  readonly compared: Compared | null
+  /** The strategies that the library considered; null if none were compared. */
+  readonly choice: Choice | null
   /** The measured time of mapping and comparing before the plan, in milliseconds. */
   readonly choiceMs: number
   /** The time to read a plan from a store, in milliseconds; null for a plan that was made. */
@@ -122,11 +123,9 @@ export async function requestedPlan(
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
-  const mappingMs = performance.now() - asking
-  const { topology, mapping, compared: unmapped } = comparedTopology(given, mapped, request, machine, hooks)
-  const compared = unmapped === null ? null : withMore(unmapped, mappingMs)
-  const choiceMs = compared?.choice.choiceMs ?? mappingMs
-  const strategy = isAuto(asked) ? compared!.choice.strategy : asked
+  const { topology, mapping, choice } = comparedTopology(given, mapped, request, machine, hooks)
+  const choiceMs = performance.now() - asking
+  const strategy = isAuto(asked) ? choice!.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   const make = () =>
     plan(topology, strategy, {
@@ -140,7 +139,7 @@ export async function requestedPlan(
       ? { plan: make(), isFromStore: false }
       : await retained(topology, strategy, nodes, make)
   const retainedMs = isFromStore ? performance.now() - begin : null
-  return { plan: planned, topology, mapping, strategy, nodes, compared, choiceMs, retainedMs }
+  return { plan: planned, topology, mapping, strategy, nodes, choice, choiceMs, retainedMs }
 }
 
 /**
@@ -155,87 +154,36 @@ function comparedTopology(
   request: UnderstoodRequest,
   machine: Machine | null,
   hooks: PlanHooks,
-): Pick<RequestedPlan, 'topology' | 'mapping' | 'compared'> {
+): Pick<RequestedPlan, 'topology' | 'mapping' | 'choice'> {
   const { topology, mapping } = mapped ?? { topology: given, mapping: null }
-  if (request.comparedBytes === null) return { topology, mapping, compared: null }
-  const comparison = (of: ProcessTopology) => comparedStrategies(of, machine!, request, hooks)
+  if (request.comparedBytes === null) return { topology, mapping, choice: null }
   const { onStep = () => {} } = hooks
   onStep('comparing strategies')
-  const compared = comparison(topology)
+  const choice = choiceFor(topology, machine!, request, hooks)
   if (mapping === null || !mapping.isMapped || !isAuto(request.strategy) || request.map !== 'auto')
-    return { topology, mapping, compared }
+    return { topology, mapping, choice }
   onStep('comparing strategies without the mapping')
-  const unmapped = comparison(given)
-  const [identityUs, mappedUs] = [unmapped, compared].map(({ choice }) => choice.chosen.timeUs)
+  const unmapped = choiceFor(given, machine!, request, hooks)
+  const [identityUs, mappedUs] = [unmapped.chosen.timeUs, choice.chosen.timeUs]
   const decided = { ...mapping, simulated: { identityUs, mappedUs } }
   return mappedUs < identityUs
-    ? { topology, mapping: decided, compared: withMore(compared, unmapped.choice.choiceMs) }
-    : {
-        topology: given,
-        mapping: withoutMapping(decided),
-        compared: withMore(unmapped, compared.choice.choiceMs),
-      }
-}
-
-/** Counts further time, such as that of mapping, as a part of choosing. */
-function withMore(compared: Compared, moreMs: number): Compared {
-  const { choice } = compared
-  const choiceMs = choice.choiceMs + moreMs
-  const alternatives = withBreakEven(choice.alternatives, choiceMs)
-  const chosen = alternatives[choice.alternatives.indexOf(choice.chosen)]
-  return { ...compared, choice: { ...choice, chosen, alternatives, choiceMs } }
-}
-
-/** The strategies that the library considers, compared with a program without neighborhood collectives. */
-interface Compared {
-  readonly choice: Choice
-  readonly ordinary: Ordinary | null
-  /** The profile whose costs the simulated times use, and its origin. */
-  readonly profile: string
-  /** The reason why the times are less reliable than they seem; null if there is none. */
-  readonly remark: string | null
-}
-
-/** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
-interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
-  readonly algorithm: string
+    ? { topology, mapping: decided, choice }
+    : { topology: given, mapping: withoutMapping(decided), choice: unmapped }
 }
 
 /** Chooses among the strategies that the library considers, and compares them with the named one and friend groups. */
-function comparedStrategies(
+function choiceFor(
   topology: ProcessTopology,
   machine: Machine,
   { strategy: asked, operation, comparedBytes }: UnderstoodRequest,
   { onProgress, signal }: PlanHooks,
-): Compared {
-  const bytes = comparedBytes!
-  const choice = chooseStrategy(topology, machine, {
-    bytes,
+): Choice {
+  return chooseStrategy(topology, machine, {
+    bytes: comparedBytes!,
     operation: chosenFor(operation),
     include: [...(isAuto(asked) ? [] : [asked]), ...friendGroups(topology, machine)],
     ...givenOptions({ signal, onProgress, budget: isAuto(asked) ? asked.budget : undefined }),
   })
-  return {
-    choice: measuredAgain(choice, topology, { operation, machine }),
-    ordinary: operation === 'neighbor-allgather' ? ordinaryAllgather(topology.ranks, machine, bytes) : null,
-    profile: profileOrigin(profileOf(machine)),
-    remark: profileRemark(machine),
-  }
-}
-
-/** Measures short planning again, as a study does, so that both have the same calls to break even. */
-function measuredAgain(
-  choice: Choice,
-  topology: ProcessTopology,
-  setting: Pick<PlanOptions, 'operation' | 'machine'>,
-): Choice {
-  const msOf = (text: string) => leastOfThree(() => plan(topology, parseStrategy(text), setting)).planMs
-  if (choice.alternatives.every((each) => !each.breakEvenIsAtMost)) return choice
-  const alternatives = choice.alternatives.map((each): Alternative => {
-    const isShort = each.breakEvenIsAtMost || each.strategy === 'direct'
-    return isShort ? { ...each, planMs: msOf(each.strategy), breakEvenIsAtMost: false } : each
-  })
-  return { ...choice, chosen: alternatives[choice.alternatives.indexOf(choice.chosen)], alternatives }
 }
 
 /** Friend groups are compared for at most so many edges, unless the budget covers the search for them. */
@@ -246,13 +194,6 @@ function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): St
   if (outRank.length > mostFriendEdges) return []
   const mode = machine.cores.length > 1 && machine.firstRank[1] > 1 ? 'aware' : 'agnostic'
   return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
-}
-
-/** Simulates the fastest ordinary allgather; null for one rank, and for more than {@link mostAllgatherRanks}. */
-function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
-  if (ranks <= 1 || ranks > mostAllgatherRanks) return null
-  const { algorithm, simulation } = fastestAllgather(ranks, machine, bytes)
-  return { algorithm, timeUs: simulation.timeUs, ...sentIn(simulation.traffic) }
 }
 
 /** A plan, its proof and its report as JSON. */
@@ -269,22 +210,23 @@ export async function reportedPlan(
   hooks: PlanHooks = {},
 ): Promise<ReportedPlan> {
   const requested = await requestedPlan(given, request, machine, hooks)
-  const { plan: planned, topology, mapping, strategy, nodes, compared, choiceMs } = requested
+  const { plan: planned, topology, mapping, strategy, nodes, choice } = requested
   const { operation } = request
   const direct = planStatistics(plan(topology, { kind: 'direct' }, { operation }), nodes)
   hooks.onStep?.('verifying the plan')
   const verification = verify(planned.schedule, topology)
   const statistics = planStatistics(planned, nodes)
   const { messages } = statistics
-  const times = compared === null ? null : simulatedTimes(compared, formatStrategy(strategy))
+  const times = choice === null ? null : simulatedTimes(choice, formatStrategy(strategy))
+  const profileDoubt = choice === null ? null : profileRemark(machine!)
   const remarks = [
     ...(messages.planned > direct.messages.planned
       ? [
           `the plan sends more messages than direct sends: ${messages.planned} instead of ${direct.messages.planned}`,
         ]
       : []),
-    ...(compared === null || times === null ? [] : noGain(compared, times)),
-    ...(compared === null || compared.remark === null ? [] : [compared.remark]),
+    ...(choice === null || times === null ? [] : noGain(choice, times)),
+    ...(profileDoubt === null ? [] : [profileDoubt]),
   ]
   const report = {
     machine: machine === null ? null : formatMachine(machine),
@@ -299,9 +241,9 @@ export async function reportedPlan(
       volumeBlocks: direct.volumeBlocks,
     },
     matching: matchingOf(planned),
-    ...(compared === null
+    ...(choice === null
       ? {}
-      : { ...choiceObject(compared, formatStrategy(strategy), choiceMs), simulated: times }),
+      : { ...reportedChoice(choice, requested, operation, machine!), simulated: times }),
     planMs: planned.planMs,
     remark: remarks.length === 0 ? null : remarks.join('; '),
   }
@@ -320,9 +262,9 @@ export interface SimulatedTimes {
 const leastSpeedup = 1.01
 
 /** Remarks that nothing gains, or only not the planned strategy. */
-function noGain({ choice }: Compared, { directUs, speedup }: SimulatedTimes): string[] {
+function noGain({ alternatives }: Choice, { directUs, speedup }: SimulatedTimes): string[] {
   if (speedup >= leastSpeedup) return []
-  const [fastest] = choice.alternatives
+  const [fastest] = alternatives
   return directUs < leastSpeedup * fastest.timeUs
     ? ['no plan gains here: no strategy simulated is faster than direct sends']
     : [
@@ -331,8 +273,8 @@ function noGain({ choice }: Compared, { directUs, speedup }: SimulatedTimes): st
 }
 
 /** Returns the times of a comparison; null if the planned strategy is not in it. */
-function simulatedTimes({ choice }: Compared, planned: string): SimulatedTimes | null {
-  const usOf = (text: string) => choice.alternatives.find(({ strategy }) => strategy === text)?.timeUs
+function simulatedTimes({ alternatives }: Choice, planned: string): SimulatedTimes | null {
+  const usOf = (text: string) => alternatives.find(({ strategy }) => strategy === text)?.timeUs
   const [directUs, plannedUs] = [usOf('direct'), usOf(planned)]
   if (directUs === undefined || plannedUs === undefined) return null
   return { directUs, plannedUs, speedup: plannedUs === 0 ? 1 : directUs / plannedUs }
@@ -365,6 +307,11 @@ export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
   readonly [more: string]: unknown
 }
 
+/** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
+interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
+  readonly algorithm: string
+}
+
 /** The part of a plan's JSON object that a comparison adds. */
 export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternatives' | 'notSimulated'> {
   readonly bytesPerBlock: number
@@ -383,20 +330,53 @@ export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternative
 
 const origins = { timeUs: 'simulated', planMs: 'measured', breakEvenStarts: 'derived' } as const
 
-function choiceObject(
-  { choice, ordinary, profile, remark }: Compared,
-  planned: string,
-  choiceMs: number,
+function reportedChoice(
+  choice: Choice,
+  { topology, strategy, choiceMs }: RequestedPlan,
+  operation: NeighborCollective,
+  machine: Machine,
 ): Omit<ReportedChoice, 'simulated'> {
-  const { alternatives, notSimulated, bytes, considered } = choice
+  const { notSimulated, bytes, considered } = choice
   return {
     bytesPerBlock: bytes,
-    chosen: planned,
+    chosen: formatStrategy(strategy),
     considered,
     choiceMs,
-    alternatives,
+    alternatives: withBreakEven(measuredAgain(choice, topology, { operation, machine }), choiceMs),
     notSimulated,
-    ordinaryAllgather: ordinary,
-    ...{ profile, remark, origins },
+    ordinaryAllgather:
+      operation === 'neighbor-allgather' ? ordinaryAllgather(topology.ranks, machine, bytes) : null,
+    profile: profileOrigin(profileOf(machine)),
+    remark: profileRemark(machine),
+    origins,
   }
+}
+
+/** The milliseconds after which no further planning is measured again. */
+const mostAgainMs = 100
+
+/**
+ * Measures short planning a second time, the fastest strategy first: the first time, code is compiled and memory is
+ * cold. What is measured twice has a break-even figure of its own instead of an upper bound.
+ */
+function measuredAgain(
+  { alternatives }: Choice,
+  topology: ProcessTopology,
+  setting: Pick<PlanOptions, 'operation' | 'machine'>,
+): readonly Alternative[] {
+  if (alternatives.every((each) => !each.breakEvenIsAtMost)) return alternatives
+  const begin = performance.now()
+  return alternatives.map((each): Alternative => {
+    const isShort = each.breakEvenIsAtMost || each.strategy === 'direct'
+    if (!isShort || performance.now() - begin > mostAgainMs) return each
+    const again = plan(topology, parseStrategy(each.strategy), setting)
+    return { ...each, planMs: Math.min(each.planMs, again.planMs), breakEvenIsAtMost: false }
+  })
+}
+
+/** Simulates the fastest ordinary allgather; null for one rank, and for more than {@link mostAllgatherRanks}. */
+function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
+  if (ranks <= 1 || ranks > mostAllgatherRanks) return null
+  const { algorithm, simulation } = fastestAllgather(ranks, machine, bytes)
+  return { algorithm, timeUs: simulation.timeUs, ...sentIn(simulation.traffic) }
 }

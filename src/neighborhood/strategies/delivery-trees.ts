@@ -26,7 +26,7 @@ export interface Moves {
  */
 export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: number): Moves {
   const { hops } = route
-  const [blocks, hopOf, froms, tos, befores] = columns(5)
+  const [blocks, hopOf, froms, tos, befores] = Array.from({ length: 5 }, () => new GrowingInt32Array(1024))
   /**
    * For the entered source, the hop in which a rank gets its block and the sender, valid if `seenBy` names the source.
    */
@@ -34,8 +34,10 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
   const arrival = new Int32Array(ranks)
   const parent = new Int32Array(ranks)
   const isNeededBy = new Int32Array(ranks).fill(-1)
-  /** The ranks that need the block, as `arrival * ranks + rank`, sorted by the order in which it reaches them. */
-  let needed = new Float64Array(64)
+  /** The end of every hop among the ranks that need the block, by hop, then rank. */
+  const end = new Int32Array(hops + 1)
+  const needed = new Float64Array(ranks)
+  const found = new Int32Array(ranks)
   let at = new Int32Array(64)
   const moveTo = new Int32Array(ranks)
 
@@ -57,22 +59,21 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
       }
     }
     let count = 0
+    end.fill(0)
     isNeededBy[source] = source
     for (let d = from; d < to; d++) {
       for (let rank = destinations.rank[d]; isNeededBy[rank] !== source; rank = parent[rank]) {
         isNeededBy[rank] = source
-        if (count === needed.length) {
-          const grown = new Float64Array(2 * count)
-          grown.set(needed)
-          needed = grown
-        }
-        needed[count++] = arrival[rank] * ranks + rank
+        found[count++] = rank
+        end[arrival[rank] + 1]++
       }
     }
-    sortNumbers(needed, count)
+    for (let h = 0; h < hops; h++) end[h + 1] += end[h]
+    for (let i = 0; i < count; i++) needed[end[arrival[found[i]]]++] = found[i]
+    for (let h = 0; h < hops; h++) sortNumbers(needed, h === 0 ? 0 : end[h - 1], end[h])
     moveTo[source] = -1
     for (let i = 0; i < count; i++) {
-      const rank = remainder(needed[i], ranks)
+      const rank = needed[i]
       moveTo[rank] = blocks.length
       blocks.push(source)
       hopOf.push(arrival[rank])
@@ -90,23 +91,19 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
   }
 }
 
-function columns(count: number): GrowingInt32Array[] {
-  return Array.from({ length: count }, () => new GrowingInt32Array(1024))
-}
-
 /** Insertion sort is faster than a call of the built-in sort for so many numbers, or fewer. */
 const short = 64
 
-/** Sorts the first numbers of an array, ascending. */
-function sortNumbers(numbers: Float64Array, count: number): void {
-  if (count > short) {
-    numbers.subarray(0, count).sort()
+/** Sorts a part of an array, ascending. */
+function sortNumbers(numbers: Float64Array, from: number, end: number): void {
+  if (end - from > short) {
+    numbers.subarray(from, end).sort()
     return
   }
-  for (let i = 1; i < count; i++) {
+  for (let i = from + 1; i < end; i++) {
     const number = numbers[i]
     let at = i
-    for (; at > 0 && numbers[at - 1] > number; at--) numbers[at] = numbers[at - 1]
+    for (; at > from && numbers[at - 1] > number; at--) numbers[at] = numbers[at - 1]
     numbers[at] = number
   }
 }
@@ -158,7 +155,7 @@ export function movesByMessage(
       keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
       sorted[i] = move
     }
-    sortNumbers(keys, count)
+    sortNumbers(keys, 0, count)
     for (let i = 0; i < count; i++) order[first + i] = sorted[remainder(keys[i], count)]
   }
   return { start, order }
