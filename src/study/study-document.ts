@@ -90,7 +90,7 @@ export function programText({ inProgram, runnable }: Fastest): string {
  * program only its own blocks count.
  */
 export function verdictOf(subject: Subject, fastest: Study['fastest']): string {
-  const { machine, recordedBytes } = subject
+  const { machine, nodes, recordedBytes } = subject
   const isRecorded = recordedBytes.length > 0
   const asked = isRecorded ? fastest.filter(({ bytes }) => recordedBytes.includes(bytes)) : fastest
   const lengthsOf = (some: Study['fastest']) => some.map(({ bytes }) => bytesText(bytes)).join(', ')
@@ -113,7 +113,9 @@ export function verdictOf(subject: Subject, fastest: Study['fastest']): string {
   return [
     `Simulated on ${machine}, ${strategy} is ${numberText(speedup)} times as fast as direct sends${allgather} with blocks of ${bytesText(bytes)}`,
     `, and breaks even after ${numberText(calls)} ${calls === 1 ? 'call' : 'calls'}`,
-    isRecorded ? `; in an MPI program: ${programText(best)}` : '',
+    isRecorded
+      ? `; in an MPI program: ${nodes === 1 ? 'shared memory, which is not simulated' : programText(best)}`
+      : '',
     least === best
       ? ''
       : `; the smallest gain is ${numberText(least.speedup)} times, with ${bytesText(least.bytes)}`,
