@@ -73,6 +73,22 @@ describe('the manifest', () => {
     for (const name of ownPrograms) accessSync(join(root, 'dist/cli/program', `${name}.js`))
   })
 
+  it('installs no package that wants a newer Node: light-my-request is one for that reason', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      readonly packages: Readonly<
+        Record<string, { readonly dev?: true; readonly engines?: { readonly node?: string } }>
+      >
+    }
+    const least = (range: string) =>
+      Math.min(...range.split('||').map((each) => Number(/\d+/.exec(each)?.[0] ?? 0)))
+    const wanted = Object.entries(packages).flatMap(([name, { dev, engines }]) =>
+      dev === true ? [] : [{ name, node: least(engines?.node ?? '0') }],
+    )
+    expect(wanted.length).toBeGreaterThan(50)
+    expect(wanted.filter(({ node }) => node > 20)).toEqual([])
+    expect(packages['node_modules/light-my-request']).toBeDefined()
+  })
+
   it('packs the target of every relative link of the pages that it packs, unless the repository alone has it', () => {
     const below = ['docs', 'examples'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
