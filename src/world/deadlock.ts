@@ -312,6 +312,7 @@ export class StuckAgreement {
   readonly #answers = new Map<number, Answer>()
   #wave = 0
   #open = false
+  #isStopped = false
   #before = ''
   #stoodStill = 0
   /** The queries to answer, and whether the last answer has arrived. Both wait for the task. */
@@ -360,13 +361,16 @@ export class StuckAgreement {
     this.#settle()
   }
 
+  /** Answers no more queries: the session is about to close. */
   stop(): void {
+    this.#isStopped = true
     this.#open = false
     this.#queries = []
     this.#task.cancel()
   }
 
   #noteQuery(runtime: CommRuntime, asker: number, wave: number): void {
+    if (this.#isStopped) return
     // The newer query replaces the older one of the same asker, which has no use for the first answer. An answer takes
     // much longer to make than its query.
     const before = this.#queries.find((query) => query.runtime === runtime && query.asker === asker)

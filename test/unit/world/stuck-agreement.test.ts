@@ -70,6 +70,15 @@ describe('the agreement that a world is stuck', () => {
     expect(asker.decided[1]).toMatchObject({ blocked: 2, ended: 0 })
   })
 
+  it('answers no query that arrives after it was stopped', async () => {
+    const [asker, other] = [new Process(0), new Process(1)]
+    asker.agreement.ask()
+    other.agreement.stop()
+    other.take(asker.sent[0])
+    await turn()
+    expect(other.sent).toEqual([])
+  })
+
   it('answers only after the frames before the query have had their effect', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
