@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { SharedCores } from './shared-cores.js'
 
 /**
  * The times for which a waiting process polls before it sleeps: without pause at first, then for a while in every turn
@@ -7,39 +8,33 @@ import { performance } from 'node:perf_hooks'
  * instead. The sender of a frame wakes the thread itself, in a tenth of the time that a message to its event loop
  * takes.
  */
-const dedicatedCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1, blockMs: 0 } as const
-const sharedCore = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1, blockMs: 1 } as const
+const ownCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
+const sharedCore = { spinMs: 0, turnMs: 0, activePollingMs: 4, blockMs: 1 } as const
 /** The blocked time after which the event loop gets its turn. */
 const blockedPerTurnMs = 4
 /** The time between two polls that shows that another process had the core: a poll takes nanoseconds. */
 const preemptedMs = 0.5
-/** The time for which the thread then blocks instead of polling. */
-const preemptedBlocksMs = 20
 /** The number of polls between two readings of the clock. */
 const pollsPerClock = 16
 
-/** Decides when one process stops polling; it adapts to preemption, and to what made its last waits shorter. */
+/** Decides when one process stops polling: at once where its core is shared with others. */
 export class SpinPolicy {
   readonly #isOversubscribed: boolean
   readonly #moved: () => number
-  readonly #costs = new WaitCosts()
-  /** The time until which the thread blocks, because another thread had the core while this one polled. */
-  #preemptedUntil = 0
+  readonly #cores: SharedCores
+  /** Whether other threads needed the core of this one, or of a peer, when that was last asked. */
+  isShared: boolean
   /** The blocked time since the last turn of the event loop. */
   #blockedMs = 0
-  /** The time when the wait in progress began, if the first polls did not end it; else 0. */
-  #waitBegan = 0
-  #wait: WaitKind = 'polls'
-  /** Whether its cost is noted: while polling is best, only that of waits that outlast a spin. */
-  #isNoted = false
 
   /**
    * @param oversubscribed whether there are more processes than cores
    * @param moved how many records polls have moved so far
    */
-  constructor(oversubscribed: boolean, moved: () => number = () => 0) {
-    this.#isOversubscribed = oversubscribed
+  constructor(oversubscribed: boolean, moved: () => number = () => 0, cores = new SharedCores()) {
+    this.#isOversubscribed = this.isShared = oversubscribed
     this.#moved = moved
+    this.#cores = cores
   }
 
   /** Returns for how long an idle process polls in every turn of the event loop after a frame came. */
@@ -52,8 +47,7 @@ export class SpinPolicy {
    * thread.
    */
   get blockMs(): number {
-    if (this.#blockedMs >= blockedPerTurnMs) return 0
-    return this.#isOversubscribed || this.#wait === 'blocks' ? sharedCore.blockMs : 0
+    return this.isShared && this.#blockedMs < blockedPerTurnMs ? sharedCore.blockMs : 0
   }
 
   /** Notes that the thread has blocked since `begin`. */
@@ -66,15 +60,6 @@ export class SpinPolicy {
     this.#blockedMs = 0
   }
 
-  /** Ends the wait in progress. */
-  came(): void {
-    if (this.#waitBegan === 0) return
-    if (this.#isNoted) this.#costs.took(this.#wait, performance.now() - this.#waitBegan)
-    this.#waitBegan = 0
-    this.#isNoted = false
-    this.#wait = this.#costs.best
-  }
-
   /**
    * Polls without pause; true as soon as a poll was successful.
    *
@@ -82,21 +67,10 @@ export class SpinPolicy {
    */
   spin(poll: (times: number) => boolean): boolean {
     // A frame that comes at once does not wait for the clock to be read.
-    if (poll(pollsPerClock)) return true
+    if (poll(this.isShared ? 1 : pollsPerClock)) return true
     const now = performance.now()
-    if (this.#waitBegan === 0) {
-      this.#waitBegan = now
-      if (this.#costs.best === 'blocks') this.#beginNoted()
-    }
-    if (this.#pollUntil(now, now + this.#limits(now).spinMs, poll)) return true
-    if (!this.#isNoted) this.#beginNoted()
-    if (now < this.#preemptedUntil) this.#wait = 'blocks'
-    return false
-  }
-
-  #beginNoted(): void {
-    this.#isNoted = true
-    this.#wait = this.#costs.next()
+    if (!this.#isOversubscribed) this.#cores.look(now)
+    return this.#pollUntil(now, now + this.#limits(now).spinMs, poll)
   }
 
   /** Spins in a turn of the event loop. */
@@ -106,65 +80,21 @@ export class SpinPolicy {
     return this.#pollUntil(now, now + this.#limits(now).turnMs, poll)
   }
 
-  #limits(now: number): typeof dedicatedCore | typeof sharedCore {
-    const isShared = this.#isOversubscribed || now < this.#preemptedUntil || this.#wait === 'blocks'
-    return isShared ? sharedCore : dedicatedCore
+  #limits(now: number): typeof ownCore | typeof sharedCore {
+    this.isShared = this.#isOversubscribed || this.#cores.areShared(now)
+    return this.isShared ? sharedCore : ownCore
   }
 
   #pollUntil(begin: number, until: number, poll: (times: number) => boolean): boolean {
+    if (until === begin) return false
     for (let before = begin; ; ) {
       const moved = this.#moved()
       if (poll(pollsPerClock)) return true
       const now = performance.now()
       // Polls that copy parts of a long message take as long as another process would.
-      const isPreempted = now - before > preemptedMs && this.#moved() === moved
-      if (isPreempted) this.#preemptedUntil = now + preemptedBlocksMs
+      if (now - before > preemptedMs && this.#moved() === moved) this.#cores.lost(now)
       if (now >= until) return false
       before = now
     }
-  }
-}
-
-/** The ways in which a thread passes a wait that is longer than its first polls. */
-export type WaitKind = 'polls' | 'blocks'
-
-/** The time that a longer wait counts as. */
-const longestMs = 4
-/** The weight of the last wait in the average. */
-const weight = 0.5
-/** The ratio of times below which blocking is chosen: a thread that blocks leaves its event loop alone for as long. */
-const worthwhile = 0.7
-/** The number of waits of which one is passed in the other way. */
-const waitsPerTrial = 8
-
-/**
- * Chooses whether a thread that waits polls or blocks, by how long the last waits of both kinds took. A peer that needs
- * this thread's core answers sooner if it blocks. One that computes on another core answers as soon, but blocking adds
- * a wake-up.
- */
-export class WaitCosts {
-  readonly #averageMs = { polls: 0, blocks: 0 }
-  /** The kind of every wait that is not a trial. */
-  #best: WaitKind = 'polls'
-  #waits = 0
-
-  /** Returns how to pass the next wait. */
-  next(): WaitKind {
-    const isTrial = ++this.#waits % waitsPerTrial === 0
-    if (!isTrial) return this.#best
-    return this.#best === 'polls' ? 'blocks' : 'polls'
-  }
-
-  /** Notes that a wait of that kind is over. */
-  took(kind: WaitKind, milliseconds: number): void {
-    const average = this.#averageMs
-    const last = Math.min(milliseconds, longestMs)
-    average[kind] = average[kind] === 0 ? last : average[kind] + weight * (last - average[kind])
-    if (average.polls === 0 || average.blocks === 0) return
-    this.#best = average.blocks < worthwhile * average.polls ? 'blocks' : 'polls'
-  }
-
-  get best(): WaitKind {
-    return this.#best
   }
 }

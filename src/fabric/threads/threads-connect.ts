@@ -13,6 +13,7 @@ import {
 } from '../../base/option.js'
 import { checkOptions, requireOption } from '../../base/option-table.js'
 import { type Binding, bindings, coreOfEachProcess } from './core-binding.js'
+import { sharedCoresWords } from './shared-cores.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
@@ -59,7 +60,7 @@ export interface ThreadsConnection {
   readonly isOversubscribed: boolean
   /** The processors on which the process may run; null: any. */
   readonly processors: readonly number[] | null
-  /** The `processState` of every process, one word each, `stateStride` words apart. */
+  /** The `processState` of every process, one word each, `stateStride` words apart, then the words of `SharedCores`. */
   readonly states: SharedArrayBuffer
   /** The rings from every process to the receiver, by receiver. */
   readonly rings: readonly SharedArrayBuffer[]
@@ -93,7 +94,7 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   const cores = bindTo === 'core' ? coreOfEachProcess(processes) : null
   const isOversubscribed = processes > availableParallelism()
   const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
-  const states = new SharedArrayBuffer(processes * stateStride * 4)
+  const states = new SharedArrayBuffer((processes * stateStride + sharedCoresWords) * 4)
   const rings = Array.from({ length: processes }, () => new SharedArrayBuffer(processes * ringBytes(size)))
   for (let dst = 0; dst < processes; dst++) {
     for (let src = 0; src < processes; src++) initRing(ringOf({ rings, ringBytes: size }, src, dst))

@@ -15,6 +15,7 @@ import type {
 import { alreadyAttached, checkFrame, closedToSends } from '../fabric.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { retainFreedMemory, v8Heap } from '../process-heap.js'
+import { RunDelay, SharedCores } from './shared-cores.js'
 import { SpinPolicy } from './spin-policy.js'
 import {
   aloneWord,
@@ -146,6 +147,7 @@ class ThreadsProcess implements Fabric {
   readonly #keepAlive = new KeepAlive()
   readonly #task = new Task(() => this.#turn())
   readonly #spinPolicy: SpinPolicy
+  readonly #runDelay = new RunDelay()
   #closed = false
   #activeAt = 0
   #asleep = false
@@ -162,13 +164,16 @@ class ThreadsProcess implements Fabric {
     if (authority !== undefined) this.authority = afterLosses(authority, () => this.#unreported.length === 0)
     const { process, nodes, maxPayloadBytes, states, ports } = connection
     this.isOversubscribed = connection.isOversubscribed
-    this.#spinPolicy = new SpinPolicy(this.isOversubscribed, () => this.#inbox.taken + this.#outbox.sent)
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
     this.nodes = nodes
     this.maxPayloadBytes = maxPayloadBytes
     this.#states = new Int32Array(states)
+    const moved = () => this.#inbox.taken + this.#outbox.sent
+    const shared = this.#states.subarray(nodes.length * stateStride)
+    const cores = new SharedCores(shared, this.#runDelay.ms)
+    this.#spinPolicy = new SpinPolicy(this.isOversubscribed, moved, cores)
     this.#outbox = new ThreadsOutbox(connection, this.#states)
     this.#inbox = new ThreadsInbox(connection, {
       counters: this.counters,
@@ -256,17 +261,16 @@ class ThreadsProcess implements Fabric {
   spin(): boolean {
     if (!this.#mayPoll()) return false
     this.#waiting = true
-    if (this.#spinPolicy.spin(this.#pollOften)) return true
-    const { blockMs } = this.#spinPolicy
-    return blockMs > 0 && this.#block(blockMs)
+    return this.#spinPolicy.spin(this.#pollOften) || this.#mayBlock()
   }
 
   tryPoll(maxPolls: number): boolean {
     if (!this.#mayPoll()) return false
     const inbox = this.#inbox
-    // None of these changes before a poll succeeds.
+    // None of these changes before a poll succeeds. A peer may need this core.
     const busy = inbox.waitingFromSelf + this.#outbox.waiting > 0 || this.bulk.moving
-    return (busy ? this.#progress() : inbox.receiveOne(maxPolls)) && this.#pollSucceeded()
+    const polls = this.#spinPolicy.isShared ? 1 : maxPolls
+    return (busy ? this.#progress() : inbox.receiveOne(polls)) && this.#pollSucceeded()
   }
 
   #mayPoll(): boolean {
@@ -286,7 +290,6 @@ class ThreadsProcess implements Fabric {
   #pollSucceeded(): true {
     this.#spins++
     this.#waiting = false
-    this.#spinPolicy.came()
     return true
   }
 
@@ -324,6 +327,7 @@ class ThreadsProcess implements Fabric {
     await this.#outbox.drain()
     this.sharing.clear()
     this.#keepAlive.close()
+    this.#runDelay.close()
     for (const port of this.#connection.ports) port?.close()
   }
 
@@ -383,12 +387,21 @@ class ThreadsProcess implements Fabric {
     this.#spins = 0
     this.#spinPolicy.turn()
     try {
-      if (!this.#inbox.delivering && !this.#progress() && this.#waiting)
-        this.#spinPolicy.spinInTurn(this.#pollOften)
+      if (!this.#inbox.delivering && !this.#progress() && this.#waiting) this.#waitInTurn()
       this.#reportLosses()
     } finally {
       if (!this.#closed) this.#scheduleNext()
     }
+  }
+
+  #waitInTurn(): void {
+    if (!this.#spinPolicy.spinInTurn(this.#pollOften)) this.#mayBlock()
+  }
+
+  /** Blocks for a moment where another thread needs the core; true if something has come. */
+  #mayBlock(): boolean {
+    const { blockMs } = this.#spinPolicy
+    return blockMs > 0 && this.#block(blockMs)
   }
 
   #scheduleNext(): void {

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { SharedCores, sharedCoresWords } from '../../../../src/fabric/threads/shared-cores.js'
+
+/** A thread at a time of its own, which has waited that long for its core. */
+class Thread {
+  delayMs = 0
+  readonly cores: SharedCores
+
+  constructor(words = new Int32Array(sharedCoresWords)) {
+    this.cores = new SharedCores(words, () => this.delayMs)
+    this.cores.look(1000)
+  }
+
+  /** Waits for its core, for a part of the last five milliseconds before a time. */
+  waits(milliseconds: number, until: number): void {
+    this.cores.look(until - 5)
+    this.delayMs += milliseconds
+    this.cores.look(until)
+  }
+
+  /** Returns for how long after `now` its cores count as shared. */
+  sharedMs(now: number): number {
+    let milliseconds = 0
+    while (this.cores.areShared(now + milliseconds)) milliseconds++
+    return milliseconds
+  }
+}
+
+describe('cores that others use', () => {
+  it('belong to the world until a thread has waited for its own', () => {
+    const thread = new Thread()
+    expect(thread.sharedMs(1000)).toBe(0)
+    thread.waits(0.2, 1010)
+    thread.delayMs += 3
+    thread.cores.look(1200)
+    expect(thread.sharedMs(1200)).toBe(0)
+    thread.waits(4, 1210)
+    expect(thread.sharedMs(1210)).toBe(20)
+  })
+
+  it('are shared for all threads of the world', () => {
+    const words = new Int32Array(sharedCoresWords)
+    const [one, other] = [new Thread(words), new Thread(words)]
+    one.waits(4, 1010)
+    expect(other.sharedMs(1010)).toBe(20)
+  })
+
+  it('count as shared for longer when they still are, for a second at most', () => {
+    const thread = new Thread()
+    const lengths: number[] = []
+    for (let now = 1010, times = 0; times < 9; times++) {
+      thread.waits(4, now)
+      const length = thread.sharedMs(now)
+      lengths.push(length)
+      now += length + 5
+    }
+    expect(lengths).toEqual([20, 40, 80, 160, 320, 640, 1000, 1000, 1000])
+  })
+
+  it('count as shared for a short while again when they were free before', () => {
+    const thread = new Thread()
+    thread.waits(4, 1010)
+    thread.waits(4, 1032)
+    thread.waits(4, 1110)
+    expect(thread.sharedMs(1110)).toBe(20)
+  })
+
+  it('belong to the world again, even weeks later', () => {
+    const thread = new Thread()
+    thread.waits(4, 1010)
+    expect(thread.sharedMs(1010 + 2 ** 31 + 1000)).toBe(0)
+  })
+
+  it('are shared where a clock stood still while the thread polled', () => {
+    const thread = new Thread()
+    thread.cores.lost(1500)
+    expect(thread.sharedMs(1500)).toBe(20)
+  })
+
+  it('look at the delay only every few milliseconds', () => {
+    let looks = 0
+    const cores = new SharedCores(new Int32Array(sharedCoresWords), () => ++looks)
+    for (let now = 1000; now < 1010; now += 0.01) cores.look(now)
+    expect(looks).toBeLessThanOrEqual(5)
+  })
+})
