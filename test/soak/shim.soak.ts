@@ -80,6 +80,7 @@ describeShim('the preloaded library', (shim) => {
         ['chosen by cost', { RANKWEAVE_SHIM_CORES: '2' }],
         ['recorded', { RANKWEAVE_SHIM: 'always,record:/dev/null/nowhere' }],
         ['after many calls', { RANKWEAVE_SHIM: 'on', RANKWEAVE_SHIM_PATIENCE: '0' }],
+        ['repaired', { RANKWEAVE_SHIM: 'repair' }],
       ] as const,
       2,
     ),
@@ -102,6 +103,14 @@ describeShim('the preloaded library', (shim) => {
       })
     },
   )
+
+  it('ends the job after a refused message of a plan, for which others would wait', async () => {
+    const env = { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_STRATEGY: 'routed', RANKWEAVE_SHIM_CORES: '1' }
+    const { code, stdout, stderr } = await shim.start(3, [shim.program('refusing'), '1', 'planned'], env)
+    expect(code).not.toBe(0)
+    expect(stderr).toMatch(/^rankweave shim: the job ends, because other ranks would wait for this one/m)
+    expect(stdout).not.toContain('goes on')
+  })
 
   it('chooses by scripted times: ties, noise, drift, outliers, blocks that grow', () => {
     const headers = ['export/c', 'shim/c'].map((path) => `-I${pathOf(path)}`)

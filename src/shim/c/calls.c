@@ -70,6 +70,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   double longest = 0, begin = 0;
   int code = MPI_SUCCESS, agreed = MPI_SUCCESS;
   if (plan->left <= RW_WATCH || plan->phase == RW_PHASE_TRIAL || plan->phase == RW_PHASE_PLAN) {
+    rw_state_read(state);
     int blocks = collective == RW_ALLTOALL ? state->lists.out_count : state->lists.out_count > 0;
     code = rw_call_buffers(c, function, &from, &to);
     int is_on_device = code == MPI_SUCCESS && (from.is_on_device || to.is_on_device);
@@ -90,6 +91,7 @@ static int perform_planned(rw_state *state, int collective, rw_function function
   } else runs_plan = 1; /* the error is this library's to report */
   rw_count(state, function, outcome);
   if (is_watched) rw_pace_note(plan, (PMPI_Wtime() - begin) * 1e6, longest);
+  if (code != MPI_SUCCESS && plan->runner != NULL && rw_run_is_broken(plan->runner)) return rw_raise_alone(c->comm, code);
   if (code != MPI_SUCCESS) return runs_plan ? rw_raise(c->comm, code) : code;
   return agreed == MPI_SUCCESS ? agreed : rw_raise(c->comm, agreed);
 }

@@ -8,7 +8,7 @@ static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   code = rw_tune_created(old, code, comm);
   if (code != MPI_SUCCESS) return code;
   int own = rw_state_attach(old, comm, is_off);
-  return own == MPI_SUCCESS ? code : rw_raise(comm, own);
+  return own == MPI_SUCCESS ? code : rw_raise_alone(comm, own);
 }
 
 /* Finishes a creation after the constructor; `before` is the code of reordering ranks. */

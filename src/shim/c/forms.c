@@ -51,18 +51,20 @@ RW_EXPORT int MPI_Neighbor_alltoallw(ALLTOALLW_PARAMETERS) {
   rw_received r = {receive_counts, places, receive_types};
   MPI_Request request;
   count_call(comm, &s);
-  int repair = rw_repairs() ? rw_repair_received(comm, s.function, &r) : RW_REPAIR_NOTHING;
-  if (repair == RW_REPAIR_NO_MEMORY) return rw_raise(comm, MPI_ERR_NO_MEM);
+  int repair = RW_REPAIR_NOTHING, code = rw_repairs() ? rw_repair_received(comm, s.function, &r, &repair) : MPI_SUCCESS;
+  if (code != MPI_SUCCESS) return code;
   if (repair == RW_REPAIR_NOTHING) return rw_next.Neighbor_alltoallw(ALLTOALLW_REPAIRED);
-  int code = rw_next.Ineighbor_alltoallw(ALLTOALLW_VALUES, &request);
+  code = rw_next.Ineighbor_alltoallw(ALLTOALLW_VALUES, &request);
   return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
 RW_EXPORT int MPI_Ineighbor_alltoallw(ALLTOALLW_PARAMETERS, MPI_Request *request) {
   sent s = ALLTOALLW_SENT(RW_INEIGHBOR_ALLTOALLW);
   rw_received r = {receive_counts, places, receive_types};
+  int repair, code = MPI_SUCCESS;
   count_call(comm, &s);
-  if (rw_repairs() && rw_repair_received(comm, s.function, &r) == RW_REPAIR_NO_MEMORY) return rw_raise(comm, MPI_ERR_NO_MEM);
+  if (rw_repairs()) code = rw_repair_received(comm, s.function, &r, &repair);
+  if (code != MPI_SUCCESS) return code;
   return rw_next.Ineighbor_alltoallw(ALLTOALLW_REPAIRED, request);
 }
 

@@ -107,7 +107,7 @@ static int exchange(void *from, const int *sent, const int *send_places, const M
   if (code == MPI_SUCCESS) code = is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
   if (code != MPI_SUCCESS) return code;
   MPI_Datatype *converted = malloc(2 * (size_t)ranks * sizeof *converted);
-  if (converted == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
+  if (converted == NULL) return rw_raise_alone(comm, MPI_ERR_NO_MEM);
   for (int r = 0; r < ranks; r++) {
     converted[r] = from == MPI_IN_PLACE ? MPI_DATATYPE_NULL : MPI_Type_f2c(send_types[r]);
     converted[ranks + r] = MPI_Type_f2c(types[r]);

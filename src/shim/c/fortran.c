@@ -53,7 +53,7 @@ static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fi
   if (*code != MPI_SUCCESS) return;
 #endif
   int own = rw_state_attach(MPI_Comm_f2c(*old), made, is_off);
-  if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
+  if (own != MPI_SUCCESS) *code = rw_raise_alone(MPI_Comm_f2c(*comm), own);
 }
 
 /* Open MPI's persistent requests, made in C or here, are started and freed through this library. */

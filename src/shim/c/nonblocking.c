@@ -21,9 +21,11 @@ int rw_start_by_mpi(const rw_call *c, rw_function function, MPI_Request *request
 static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher **publisher) {
   const rw_settings *world = rw_world_settings();
   unsigned *calls = &state->nonblocking_calls[collective];
+  int is_early = *calls < FIRST_CALL && (world == NULL || world->always < 1);
+  if (!is_early || state->lists.is_grid) rw_state_read(state);
   if (collective == RW_ALLTOALL && rw_lists_wrap(&state->lists)) return RW_PARALLEL_EDGES;
   if (!rw_requests_work()) return RW_OTHER_TOOL;
-  if (*calls < FIRST_CALL && (world == NULL || world->always < 1)) {
+  if (is_early) {
     ++*calls;
     return RW_TOO_EARLY;
   }
@@ -48,7 +50,7 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function) {
   if (state->settings.records > 0) rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
   /* Other ranks publish, and cannot know that this rank has no memory to read. */
-  if (why == RW_NO_PLAN && state->publishers == NULL) return rw_raise(c->comm, MPI_ERR_NO_MEM);
+  if (why == RW_NO_PLAN && state->publishers == NULL) return rw_raise_alone(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return leave(state, function, why, c, request);
   rw_buffer from, to;
   int code = rw_call_buffers(c, function, &from, &to);

@@ -118,7 +118,7 @@ static int start_exchange(MPI_Request request) {
   if (p == NULL) return MPI_SUCCESS;
   int code = rw_requests_start_receive(p->publisher, &p->from, &p->to, complete, p);
   if (code != MPI_SUCCESS) complete(p, code);
-  return code == MPI_SUCCESS ? code : rw_raise(p->self, code);
+  return code == MPI_SUCCESS ? code : rw_raise_alone(p->self, code);
 }
 
 RW_EXPORT int MPI_Start(MPI_Request *request) {
@@ -182,6 +182,7 @@ static int init(const char *name, const rw_call *c, rw_function function, MPI_In
   int is_v_receive = is_v_send || function == RW_NEIGHBOR_ALLGATHERV_INIT;
   rw_outcome why = rw_why_left(state);
   persistent *p = NULL;
+  if (state != NULL) rw_state_read(state);
   if (state != NULL && rw_call_is_wrong(c, &state->lists, is_v_send, is_v_receive)) why = RW_WRONG;
   else if (state != NULL && state->settings.records > 0)
     rw_record(state, function, collective, c);

@@ -35,10 +35,13 @@ typedef struct {
   MPI_Datatype *types;
 } arrays;
 
+/* What is known of MPI_PROC_NULL as a neighbor in a graph. Ranks agree on the greatest. */
+enum { UNKNOWN = -1, NO_NULL, HAS_NULL, NO_MEMORY };
+
 /* A communicator whose calls may need a repair. */
 typedef struct {
   rw_lists lists; /* empty if the communicator has no such topology */
-  int has_null;   /* some rank has MPI_PROC_NULL as a neighbor in a graph; below 0: not agreed */
+  int null;       /* UNKNOWN, NO_NULL or HAS_NULL; alike on all ranks */
   int is_wrapped; /* a dimension is periodic and has one or two processes */
   int *source;    /* slot whose block arrives where a function pairs by order; it shares its memory with both counts */
   arrays sent, received; /* their arrays of a kind share one memory */
@@ -100,7 +103,7 @@ static int read_topology(MPI_Comm comm, repaired *p) {
   if (code != MPI_SUCCESS || (topology != MPI_CART && topology != MPI_DIST_GRAPH)) return code;
   code = rw_lists_read(comm, &p->lists);
   /* Processes of another world may lack this library, so they would not agree. */
-  p->has_null = p->lists.is_grid || !rw_is_of_world(comm) ? 0 : -1;
+  p->null = !HAS_NULL_DEFECT || p->lists.is_grid || !rw_is_of_world(comm) ? NO_NULL : UNKNOWN;
   if (code != MPI_SUCCESS || !p->lists.is_grid) return code;
   size_t slots = (size_t)p->lists.in_count + 1;
   p->source = malloc(ARRAYS * slots * sizeof *p->source);
@@ -112,18 +115,29 @@ static int read_topology(MPI_Comm comm, repaired *p) {
   return find_wraps(comm, p);
 }
 
-/* Finds or attaches the state of a communicator. Returns a code of MPI. Local. */
+/*
+ * Finds or attaches the state of a communicator. A graph has one without memory, too: its ranks need it only to agree.
+ * Returns a code of MPI. Local.
+ */
 static int find(MPI_Comm comm, repaired **found) {
-  int code;
+  static repaired nothing, without_memory = {.null = NO_MEMORY};
+  int code, topology = MPI_CART;
   pthread_once(&once, examine);
   *found = rw_attribute_get(&attribute, comm, &code);
   if (code != MPI_SUCCESS || *found != NULL) return code;
   repaired *p = *found = calloc(1, sizeof *p);
-  if (p == NULL) return MPI_ERR_NO_MEM;
-  code = read_topology(comm, p);
+  code = p == NULL ? MPI_ERR_NO_MEM : read_topology(comm, p);
   if (code == MPI_SUCCESS) code = rw_attribute_set(&attribute, comm, p);
-  if (code != MPI_SUCCESS) destroy(p);
-  return code;
+  if (code == MPI_SUCCESS) return code;
+  if (p != NULL) destroy(p);
+  if (code != MPI_ERR_NO_MEM || PMPI_Topo_test(comm, &topology) != MPI_SUCCESS || topology == MPI_CART) return code;
+  *found = HAS_NULL_DEFECT && topology == MPI_DIST_GRAPH && rw_is_of_world(comm) ? &without_memory : &nothing;
+  return MPI_SUCCESS;
+}
+
+/* Raises the error of a rank that has no state. Other ranks may have begun the call. */
+static int raise_unfound(MPI_Comm comm, int code) {
+  return code == MPI_ERR_NO_MEM ? rw_raise_alone(comm, code) : rw_raise(comm, code);
 }
 
 static int has_null(const int *list, int count) {
@@ -132,12 +146,15 @@ static int has_null(const int *list, int count) {
   return 0;
 }
 
+/* Agrees in the first blocking call. MPI_ERR_NO_MEM, on all ranks, if one has no memory for its state. */
 static int agree_on_null(MPI_Comm comm, repaired *p) {
-  if (!HAS_NULL_DEFECT) p->has_null = 0;
-  if (p->has_null >= 0) return MPI_SUCCESS;
-  int own = has_null(p->lists.in, p->lists.in_count) || has_null(p->lists.out, p->lists.out_count);
-  int code = PMPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT, MPI_MAX, comm);
-  if (code == MPI_SUCCESS) p->has_null = own;
+  if (p->null == NO_NULL || p->null == HAS_NULL) return MPI_SUCCESS;
+  int has = has_null(p->lists.in, p->lists.in_count) || has_null(p->lists.out, p->lists.out_count);
+  int greatest = p->null == NO_MEMORY ? NO_MEMORY : has ? HAS_NULL : NO_NULL;
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &greatest, 1, MPI_INT, MPI_MAX, comm);
+  if (code != MPI_SUCCESS) return code;
+  if (greatest == NO_MEMORY) return rw_raise(comm, MPI_ERR_NO_MEM);
+  p->null = greatest;
   return code;
 }
 
@@ -186,11 +203,12 @@ int rw_repair_call(const rw_call *call, rw_function function) {
   repaired *p;
   if (call->comm == MPI_COMM_NULL) return rw_call_by_mpi(call, function);
   int code = find(call->comm, &p);
+  if (code != MPI_SUCCESS) return raise_unfound(call->comm, code);
   /* A call that MPI refuses must not wait for other ranks. */
-  if (code == MPI_SUCCESS && is_wrong(call, function, p)) return rw_call_by_mpi(call, function);
-  if (code == MPI_SUCCESS) code = agree_on_null(call->comm, p);
-  if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
-  if (p->has_null) {
+  if (is_wrong(call, function, p)) return rw_call_by_mpi(call, function);
+  code = agree_on_null(call->comm, p);
+  if (code != MPI_SUCCESS) return code;
+  if (p->null == HAS_NULL) {
     MPI_Request request;
     count(&started[function]);
     code = rw_start_by_mpi(call, function, &request);
@@ -205,7 +223,7 @@ int rw_repair_start(const rw_call *call, rw_function function, MPI_Request *requ
   repaired *p;
   if (call->comm == MPI_COMM_NULL) return rw_start_by_mpi(call, function, request);
   int code = find(call->comm, &p);
-  if (code != MPI_SUCCESS) return rw_raise(call->comm, code);
+  if (code != MPI_SUCCESS) return raise_unfound(call->comm, code);
   if (!must_exchange(p, function) || is_wrong(call, function, p)) return rw_start_by_mpi(call, function, request);
   code = exchange_blocks(p, function, RW_INEIGHBOR_ALLTOALLW, call);
   return code == MPI_SUCCESS ? rw_next.Ineighbor_alltoallw(W_VALUES, request) : rw_raise(call->comm, code);
@@ -218,17 +236,21 @@ static int are_wrong(const rw_received *received, int blocks) {
   return 0;
 }
 
-int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received) {
+int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received, int *how) {
   repaired *p;
-  if (comm == MPI_COMM_NULL) return RW_REPAIR_NOTHING;
-  if (find(comm, &p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
-  if (are_wrong(received, p->lists.in_count)) return RW_REPAIR_NOTHING;
-  if (function == RW_NEIGHBOR_ALLTOALLW && agree_on_null(comm, p) != MPI_SUCCESS) return RW_REPAIR_NO_MEMORY;
-  if (p->has_null > 0 && function == RW_NEIGHBOR_ALLTOALLW) {
+  *how = RW_REPAIR_NOTHING;
+  if (comm == MPI_COMM_NULL) return MPI_SUCCESS;
+  int code = find(comm, &p), waits = function == RW_NEIGHBOR_ALLTOALLW;
+  if (code != MPI_SUCCESS) return raise_unfound(comm, code);
+  if (are_wrong(received, p->lists.in_count)) return MPI_SUCCESS;
+  if (waits) code = agree_on_null(comm, p);
+  if (code != MPI_SUCCESS) return code;
+  if (waits && p->null == HAS_NULL) {
     count(&started[function]);
-    return RW_REPAIR_BY_START;
+    *how = RW_REPAIR_BY_START;
+    return MPI_SUCCESS;
   }
-  if (!must_exchange(p, function)) return RW_REPAIR_NOTHING;
+  if (!must_exchange(p, function)) return MPI_SUCCESS;
   for (int i = 0; i < p->lists.in_count; i++) {
     p->received.counts[i] = received->counts[p->source[i]];
     p->received.places[i] = received->places[p->source[i]];
@@ -236,7 +258,7 @@ int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *receive
   }
   *received = (rw_received){p->received.counts, p->received.places, p->received.types};
   count(&exchanged[function]);
-  return RW_REPAIR_NOTHING;
+  return MPI_SUCCESS;
 }
 
 static void report(const uint64_t *calls, const char *what, const char *issue) {

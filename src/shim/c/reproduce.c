@@ -259,7 +259,7 @@ int rw_reproduce(const rw_reduction *call, int *code) {
   *code = MPI_SUCCESS;
   rw_reproduce_outcome outcome = examine(&w, RW_CALLED, code);
   if (*code != MPI_SUCCESS) {
-    *code = rw_raise(call->comm, *code);
+    *code = rw_raise_alone(call->comm, *code);
     return 1;
   }
   if (outcome == RW_BY_TREE) {
@@ -297,7 +297,7 @@ int rw_reproduce_start(const rw_reduction *call, MPI_Request *request, int *code
   if (*code == MPI_SUCCESS && outcome != RW_BY_TREE) return 0;
   if (*code == MPI_SUCCESS) *code = rw_started_make(call, &w.leaves, w.with->rank, w.with->ranks, &started);
   if (*code != MPI_SUCCESS) {
-    *code = rw_raise(call->comm, *code);
+    *code = rw_raise_alone(call->comm, *code);
     return 1;
   }
   /* MPI raises the errors of its own calls. */

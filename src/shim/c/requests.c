@@ -214,7 +214,7 @@ int rw_request_start(MPI_Comm comm, rw_publisher *publisher, const rw_buffer *fr
                      MPI_Request *request) {
   rw_exchange *exchange;
   int is_done, code = rw_exchange_start(publisher, from, to, &exchange);
-  if (code != MPI_SUCCESS) return rw_raise(comm, code);
+  if (code != MPI_SUCCESS) return rw_raise_alone(comm, code);
   (void)rw_exchange_advance(exchange, &is_done);
   if (!is_done && rw_request_make(task_of(exchange), request)) return MPI_SUCCESS;
   code = end_at_start(exchange, request);

@@ -21,6 +21,7 @@ struct rw_runner {
   size_t stride;
   unsigned direct_calls;
   int was_direct; /* whether the last call sent a block directly */
+  int is_broken;  /* whether a message of the plan has failed */
   char *own, *slots;
   rw_request *request;
   MPI_Request *direct; /* receives, then sends */
@@ -63,6 +64,8 @@ void rw_runner_free(rw_runner *runner) {
 
 /* Returns whether the block of an edge has not occurred with an earlier edge: edges are in the order of blocks. */
 static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
+
+int rw_run_is_broken(const rw_runner *runner) { return runner->is_broken; }
 
 int rw_run_was_direct(const rw_runner *runner) { return runner->was_direct; }
 
@@ -129,7 +132,8 @@ int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int code = read_own(runner, from), moved = rw_start(runner->request, runner->own, runner->slots);
   if (moved == MPI_SUCCESS) moved = rw_wait(runner->request);
-  if (moved != MPI_SUCCESS) return rw_first_error(code, moved);
+  runner->is_broken = moved != MPI_SUCCESS;
+  if (runner->is_broken) return moved;
   for (int s = 0; s < part->program.slots; s++) {
     const char *value = slot_value(runner, s);
     int32_t length = length_of(value);

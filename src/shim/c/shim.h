@@ -308,13 +308,13 @@ typedef struct {
   const MPI_Aint *places;
   const MPI_Datatype *types;
 } rw_received;
-/* The caller starts the call and waits for it, or reports that there is no memory. */
-enum { RW_REPAIR_NOTHING, RW_REPAIR_BY_START, RW_REPAIR_NO_MEMORY };
+/* The caller makes the call, or starts it and waits for it. */
+enum { RW_REPAIR_NOTHING, RW_REPAIR_BY_START };
 /*
  * Orders the blocks that a form of MPI_Neighbor_alltoallw receives so that MPI pairs them right. Collective in the
- * first blocking call on a communicator.
+ * first blocking call on a communicator. Returns a code of MPI, which has been raised.
  */
-int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received);
+int rw_repair_received(MPI_Comm comm, rw_function function, rw_received *received, int *how);
 /* Adds lines on calls that were put right to the report. */
 void rw_repair_report(void);
 
@@ -360,6 +360,8 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 void rw_runner_free(rw_runner *runner);
 /* Runs a call, and waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
+/* Returns whether a message of the plan has failed, for which other ranks wait. */
+int rw_run_is_broken(const rw_runner *runner);
 /* Returns whether a block of this rank was sent directly in the last call. */
 int rw_run_was_direct(const rw_runner *runner);
 /* Returns the number of such calls since the last query. */
@@ -549,8 +551,10 @@ struct rw_state {
   MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until there is a plan */
   rw_settings settings;
   int is_agreed; /* settings are the same on all ranks */
+  int is_read;    /* whether lists and publishers were read and made; before, `lists` only has counts */
   rw_lists lists;
-  int number; /* number of the communicator, in the order of creation */
+  int number;       /* number of the communicator, in the order of creation */
+  int arena_number; /* number by which processes find each other's entries; -1: there is none */
   rw_publishers *publishers;
   double id;  /* equal on all ranks, of the graph; 0: it is not remembered */
   MPI_Group group; /* group of the ranks, if there is an id */
@@ -572,6 +576,11 @@ int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off);
 int rw_is_of_world(MPI_Comm comm);
 /* Returns the state; NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
+/*
+ * Reads the lists and makes publishers, unless that is done: a communicator of few calls needs neither. If memory is
+ * missing, the first agreement finds out. Local.
+ */
+void rw_state_read(rw_state *state);
 /* Returns the publisher if all ranks of the communicator share memory, alike on all of them; else NULL. Local. */
 rw_publisher *rw_state_publisher(const rw_state *state, int collective);
 /* Has the work of the end done in MPI_Finalize, such as printing the report. Local. */
@@ -585,6 +594,8 @@ int rw_state_plan(rw_state *state, int collective);
 int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
+/* Does so where other ranks would wait for this one without end: ends the job if the handler returns. */
+int rw_raise_alone(MPI_Comm comm, int code);
 
 /* memory.c implements the declarations below. */
 

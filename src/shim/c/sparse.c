@@ -258,7 +258,8 @@ static int is_direct(const rw_combiner *combiner, const rw_blocks *blocks, int p
  */
 static int exchange(sparse *s, rw_combiner *combiner, const rw_blocks *from, const rw_blocks *to) {
   int count = 0, code = MPI_SUCCESS;
-  if (!make_room(s, count_data(from, s->ranks) + count_data(to, s->ranks))) return MPI_ERR_NO_MEM;
+  if (!make_room(s, count_data(from, s->ranks) + count_data(to, s->ranks)))
+    return rw_raise_alone(s->comm, MPI_ERR_NO_MEM);
   for (int i = 1, peer = s->rank; i <= s->ranks; i++) {
     peer = peer == 0 ? s->ranks - 1 : peer - 1;
     if (is_direct(combiner, to, peer))
@@ -375,7 +376,7 @@ static int perform(rw_function function, call *c) {
   int is_there;
   if (!rw_sparse_is_on()) return by_mpi(c);
   sparse *s = find(c->comm, &is_there);
-  if (!is_there) return rw_raise(c->comm, MPI_ERR_NO_MEM);
+  if (!is_there) return rw_raise_alone(c->comm, MPI_ERR_NO_MEM);
   if (s == NULL) return by_mpi(c);
   if (s->left != RW_BY_PLAN) return leave(s, function, s->left, c);
   if (is_off(c->comm)) return leave(s, function, RW_INFO_OFF, c);

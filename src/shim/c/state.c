@@ -60,6 +60,16 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
+int rw_raise_alone(MPI_Comm comm, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length;
+  rw_raise(comm, code);
+  PMPI_Error_string(code, text, &length);
+  fprintf(stderr, "rankweave shim: the job ends, because other ranks would wait for this one after an error: %s\n", text);
+  PMPI_Abort(MPI_COMM_WORLD, code);
+  return code;
+}
+
 /*
  * Returns whether there is a world. A program of sessions alone has none, though MPICH calls it initialized; nor
  * has one that has finalized it.
@@ -154,19 +164,21 @@ static int agree(rw_state *state) {
   return code;
 }
 
-/* If memory for the lists is missing, the first agreement finds out. */
-static int read_lists(MPI_Comm comm, rw_state *state, int number) {
-  if (rw_lists_read(comm, &state->lists) != MPI_SUCCESS) return rw_lists_count(comm, &state->lists);
-  if (state->lists.is_parallel && !state->lists.is_grid) rw_pairing_find();
+void rw_state_read(rw_state *state) {
+  rw_lists read;
+  if (state->is_read) return;
+  state->is_read = 1;
+  if (rw_lists_read(state->comm, &read) != MPI_SUCCESS) return;
+  state->lists = read;
+  if (read.is_parallel && !read.is_grid) rw_pairing_find();
   state->publishers = rw_publishers_allocate(&state->lists);
-  if (state->publishers != NULL) rw_publishers_open(state->publishers, comm, number);
-  return MPI_SUCCESS;
+  if (state->publishers != NULL) rw_publishers_open(state->publishers, state->comm, state->arena_number);
 }
 
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   if (!has_world()) return MPI_SUCCESS;
   /* Processes of another world may lack this library, so they would not agree. */
-  int is_ours = rw_world_settings() == NULL || (comm != MPI_COMM_NULL && rw_is_of_world(comm));
+  int is_ours = rw_world_settings() == NULL || old == MPI_COMM_WORLD || (comm != MPI_COMM_NULL && rw_is_of_world(comm));
   int is_needed = is_ours && comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;
@@ -182,8 +194,10 @@ int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   else if (is_apart && rw_world_settings()->records > 0 && rw_world_settings()->always < 1) state->left = RW_RECORDING;
   for (int c = 0; c < RW_COLLECTIVES; c++)
     rw_pace_begin(&state->plans[c], is_apart && rw_world_settings()->always > 0);
-  if (code == MPI_SUCCESS) code = read_lists(comm, state, number);
+  state->arena_number = number;
+  if (code == MPI_SUCCESS) code = rw_lists_count(comm, &state->lists);
   if (code == MPI_SUCCESS && is_apart && rw_world_settings()->records > 0) {
+    rw_state_read(state);
     code = agree(state);
     if (code == MPI_SUCCESS && state->settings.enabled > 0 && state->settings.records > 0)
       code = rw_record_gather(comm, state);

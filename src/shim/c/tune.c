@@ -257,13 +257,13 @@ int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm) {
   int is_there;
   if (!is_on || !is_online || is_threaded || code != MPI_SUCCESS || old == MPI_COMM_NULL) return code;
   tuned *from = find(old, &is_there), *made = NULL;
-  if (!is_there) return rw_raise(old, MPI_ERR_NO_MEM);
+  if (!is_there) return rw_raise_alone(old, MPI_ERR_NO_MEM);
   if (from == NULL || from->is_left) return code;
   if (comm != MPI_COMM_NULL) {
     int unread;
     if (rw_attribute_get(&attribute, comm, &unread) != NULL) return code;
     made = attach(comm);
-    if (made == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
+    if (made == NULL) return rw_raise_alone(comm, MPI_ERR_NO_MEM);
   }
   rw_online_divide(from->online, made == NULL ? NULL : made->online, made == NULL ? 0 : made->leader);
   return code;

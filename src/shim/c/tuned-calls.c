@@ -24,7 +24,7 @@ static int is_root(int root, MPI_Comm comm) {
   rw_turn turn;                                                                   \
   int begun = rw_tune_serves(comm, function);                                     \
   if (begun > 0) begun = rw_tune_begin(&turn, comm, function, bytes, op, type);   \
-  if (begun < 0) return rw_raise(comm, MPI_ERR_NO_MEM);                           \
+  if (begun < 0) return rw_raise_alone(comm, MPI_ERR_NO_MEM);                     \
   if (begun == RW_TURN_OWN) return rw_tune_end(&turn, own);                       \
   return begun == 0 ? own : rw_tune_end(&turn, in_setting)
 

@@ -1,7 +1,8 @@
 /*
  * MPI refuses one message that the preloaded library posts on one rank: the first, the second and so on, until the
  * library posts fewer. That rank's all-to-all fails; no message arrives after it, and the next one is right on all
- * ranks. Arguments: the integers of a block, and `started` for a non-blocking all-to-all of neighbors.
+ * ranks. Arguments: the integers of a block, and `started` for a non-blocking all-to-all of neighbors, or `planned` for
+ * a blocking one, whose first refused message ends the job.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +15,7 @@
 enum { RANKS = 16, SECONDS = 120 };
 
 static int posts, refused; /* the number of the refused post; 0: none */
-static int rank, ranks, block, wrong, is_started;
+static int rank, ranks, block, wrong, is_started, is_planned;
 static int counts[RANKS], places[RANKS], all[RANKS], *from, *to;
 static MPI_Comm neighbors;
 
@@ -53,6 +54,7 @@ static int call(int number) {
     int code = MPI_Ineighbor_alltoall(from, block, MPI_INT, to, block, MPI_INT, neighbors, &request);
     return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
   }
+  if (is_planned) return MPI_Neighbor_alltoall(from, block, MPI_INT, to, block, MPI_INT, neighbors);
   return MPI_Alltoallv(from, counts, places, MPI_INT, to, counts, places, MPI_INT, MPI_COMM_WORLD);
 }
 
@@ -71,10 +73,14 @@ int main(int argc, char **argv) {
     places[r] = r * block;
     all[r] = r;
   }
-  is_started = argc > 2;
+  is_started = argc > 2 && strcmp(argv[2], "started") == 0;
+  is_planned = argc > 2 && !is_started;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all, MPI_UNWEIGHTED, ranks, all, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                  &neighbors);
   wrong += call(0) != MPI_SUCCESS;
+  refused = is_planned && rank == 1;
+  for (int n = 1; is_planned && n <= 2; n++) (void)call(n);
+  if (is_planned) printf("rank %d goes on\n", rank);
   int failures = 0;
   for (int n = 1, most = 1; n <= most; n++) {
     posts = 0;
