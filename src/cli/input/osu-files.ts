@@ -2,7 +2,9 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { readText } from '../../text/byte-source.js'
 import type { Measurement } from '../../tuning/measured/measurement.js'
 import { type OsuRun, osuMeasurements, readOsuOutput } from '../../tuning/measured/osu-output.js'
-import { checkSetting } from '../../tuning/settings/setting.js'
+import { checkSetting, defaultAlgorithm, type TuningSetting } from '../../tuning/settings/setting.js'
+import { mpichAlgorithms } from '../../tuning/texts/mpich-selection.js'
+import { openMpiAlgorithms } from '../../tuning/texts/open-mpi-rules.js'
 import { openInput } from './open-input.js'
 
 /** An output of an OSU micro-benchmark that the user named, with what it does not state. */
@@ -43,6 +45,7 @@ export function readOsuFiles(named: readonly NamedOutput[], source: string): Mea
       "--osu-source: expected a library and a machine, 'Open MPI 4.1.4 on grig'",
       source,
     )
+  for (const { setting } of named) checkAlgorithm(setting, found[1])
   const runs = named.map(({ file, ...rest }) => {
     const input = openInput(file)
     try {
@@ -57,4 +60,20 @@ export function readOsuFiles(named: readonly NamedOutput[], source: string): Mea
   if (few !== undefined)
     throw new RankweaveError('ERR_USAGE', `--osu: expected at least two processes, for ${few.output.file}`)
   return osuMeasurements(runs, { library: found[1], machine: found[2] })
+}
+
+/** Checks that a library has an algorithm, where its algorithms are known. @throws ERR_USAGE with their names */
+function checkAlgorithm({ collective, algorithm }: TuningSetting, library: string): void {
+  const known = /^Open MPI [1-5]\./.test(library)
+    ? openMpiAlgorithms(collective, library)
+    : /^MPICH 4\.0/.test(library)
+      ? mpichAlgorithms(collective)
+      : null
+  if (known === null || algorithm === defaultAlgorithm || known.includes(algorithm)) return
+  const names = [defaultAlgorithm, ...known].join(', ')
+  throw wrongValue(
+    'ERR_USAGE',
+    `--osu: expected an algorithm of ${collective} in ${library}, ${names}`,
+    algorithm,
+  )
 }

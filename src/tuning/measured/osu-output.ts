@@ -92,8 +92,9 @@ export function readOsuOutput(text: string, file: string): OsuOutput {
     if (validation >= 0 && fields[validation] !== 'Pass') fail("'Pass' as validation")
     const bytes = isSized ? wholeNumber(fields[0]) : 0
     if (bytes === null || rows.some((row) => row.bytes === bytes)) return fail('another size in bytes')
-    const timeUs = Number(fields[time < 0 ? (isSized ? 1 : 0) : time])
-    if (!(timeUs > 0 && timeUs < Number.POSITIVE_INFINITY)) fail('a latency above 0')
+    const latency = fields[time < 0 ? (isSized ? 1 : 0) : time]
+    const timeUs = /^\d{1,15}(\.\d{1,15})?$/.test(latency) ? Number(latency) : 0
+    if (timeUs === 0) fail('a latency above 0')
     rows.push({ line: at, bytes, timeUs })
   }
   if (rows.length === 0) fail('rows of latencies')

@@ -49,6 +49,11 @@ const functions: Partial<Record<Collective, readonly SelectedFunction[]>> = {
 
 const greatest = 2 ** 31 - 1
 
+/** The names by which MPICH 4.0 knows the algorithms of a collective; null for a collective without a selection. */
+export function mpichAlgorithms(collective: Collective): readonly string[] | null {
+  return functions[collective]?.[0].algorithms ?? null
+}
+
 /**
  * Returns the decisions of a tuning file as MPICH's selection: the file that
  * `MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE` names. It replaces MPICH's whole own selection, so it repeats that

@@ -41,12 +41,12 @@ const totals: FunctionTraits = { ...bytesOnly, size: 'total' }
 const noSizes: FunctionTraits = { ...bytesOnly, size: 'none' }
 
 /**
- * The functions of Open MPI 4.1. Every rank of a gather and a scatter computes the size from its own arguments, some of
+ * The functions of Open MPI 4.1 and 5.0. Every rank of a gather and a scatter computes the size from its own arguments, some of
  * which MPI leaves open. In rules of several sizes, ranks could take different ones and deadlock.
  */
 const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   allgather: [
-    ruled('allgather', 0, 'linear bruck recursive_doubling ring neighbor two_proc', {
+    ruled('allgather', 0, 'linear bruck recursive_doubling ring neighbor two_proc sparbit', {
       ...totals,
       isSizeIgnored: true,
     }),
@@ -86,8 +86,28 @@ const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   scatter: [ruled('scatter', 15, 'basic_linear binomial linear_nb', noSizes)],
 }
 
+/** The algorithms of Open MPI 5.0 that earlier versions lack. */
+const laterAlgorithms: readonly string[] = ['sparbit']
+
+/**
+ * Returns the names of the algorithms of a collective in a version of Open MPI up to 5.0; null for a collective without
+ * rules.
+ *
+ * @param library such as `Open MPI 4.1.4`
+ */
+export function openMpiAlgorithms(collective: Collective, library: string): readonly string[] | null {
+  const isEarly = /^Open MPI [1-4]\./.test(library)
+  const names = functions[collective]?.flatMap(({ algorithms }) => algorithms) ?? null
+  return names && [...new Set(names)].filter((name) => !isEarly || !laterAlgorithms.includes(name))
+}
+
 /** The children of a node of `chain`, unless a setting names their number. */
 const defaultFanout = 4
+
+/**
+ * The fan-out of `bruck`, which 4.1 and 5.0 do not read. Open MPI 6 takes it as the radix, and a radix of 0 never ends.
+ */
+const fanoutOfBruck = 2
 
 /** The library's own choice in place of a setting; `unless` names the statement by the user that the setting needs. */
 interface LeftRule {
@@ -120,8 +140,8 @@ interface RankRules extends Pick<LayoutSteps, 'leastRanks' | 'greatestRanks'> {
 }
 
 /**
- * Returns the decisions of a tuning file as rules of Open MPI 4.1: the file that `coll_tuned_dynamic_rules_filename`
- * names, with `coll_tuned_use_dynamic_rules` 1. Rules know ranks and bytes, but no nodes, so they are written for
+ * Returns the decisions of a tuning file as rules of Open MPI 4.1 and 5.0: the file that
+ * `coll_tuned_dynamic_rules_filename` names, with `coll_tuned_use_dynamic_rules` 1. Rules know ranks and bytes, but no nodes, so they are written for
  * layouts.
  *
  * A rule has the number 0, the library's own choice, for the setting `default` and where a setting cannot serve. So it
@@ -129,18 +149,19 @@ interface RankRules extends Pick<LayoutSteps, 'leastRanks' | 'greatestRanks'> {
  *
  * @param assumed what holds for all programs that use the file; it permits further settings
  * @throws ERR_TUNING for a file of another source; for what rules cannot express: tests of an operation or its order,
- *   sizes of gather and scatter, a radix other than 4, a number of requests; for algorithms that Open MPI 4.1 does not
+ *   sizes of gather and scatter, a radix other than 4, a number of requests; for algorithms that the source does not
  *   have
  * @see Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, coll_tuned_decision_dynamic.c
  */
 export function openMpiRules(
-  { source, decisions }: TuningFile,
+  file: TuningFile,
   layout: WrittenLayout,
   assumed: readonly RuleAssumption[] = [],
 ): WrittenRules {
-  if (source.kind !== 'mpi' || !/^Open MPI 4\.1\./.test(source.name))
-    throw refusal(`source.name: expected Open MPI 4.1, got ${source.name} (${source.kind})`)
-  const blocks = ruledTrees(decisions).map(({ one, tree, where }) => ({
+  const { source } = file
+  if (source.kind !== 'mpi' || !/^Open MPI (4\.1|5\.0)\./.test(source.name))
+    throw refusal(`source.name: expected Open MPI 4.1 or 5.0, got ${source.name} (${source.kind})`)
+  const blocks = ruledTrees(file).map(({ one, tree, where }) => ({
     one,
     sizes: functionRules(one, tree, layoutSteps(tree, layout, where), assumed),
   }))
@@ -196,11 +217,12 @@ function countLeft(sizes: readonly RankRules[]): WrittenRules['left'] {
  *   tuned_dynamic_file_schema.json lacks `seg_size`, and has names for reduce_scatter that the reader does not know.
  */
 export function openMpiJsonRules(
-  { source, decisions }: TuningFile,
+  file: TuningFile,
   layouts: readonly MeasuredLayout[],
   processesPerNode: number,
   assumed: readonly RuleAssumption[] = [],
 ): WrittenRules {
+  const { source } = file
   if (source.kind !== 'mpi' || !/^Open MPI (4\.1|5|6)\./.test(source.name))
     throw refusal(`source.name: expected Open MPI 4.1, 5 or 6, got ${source.name} (${source.kind})`)
   const distributions = {
@@ -210,7 +232,7 @@ export function openMpiJsonRules(
     ),
     any: layouts.filter((one) => one.nodes > 1 && one.processesPerNode === processesPerNode),
   }
-  const written = ruledTrees(decisions).map(({ one, tree, where }) => ({
+  const written = ruledTrees(file).map(({ one, tree, where }) => ({
     name: one.name,
     sizes: Object.entries(distributions).flatMap(([distribution, some]) => {
       if (some.length === 0) return []
@@ -245,27 +267,25 @@ function ranksOf({ nodes, processesPerNode }: MeasuredLayout): number {
  * Returns a rule of the JSON form. The first rule that holds is taken, so each one also has its greatest size. Zeros are
  * defaults, so they are left out.
  */
-function jsonRule({ fromSize, numbers, setting }: Rule, i: number, rules: readonly Rule[]): object {
+function jsonRule({ fromSize, numbers }: Rule, i: number, rules: readonly Rule[]): object {
   const { algorithm, fanout, segmentBytes, requests } = numbers
-  // Open MPI 6 takes the fan-out as the radix of `bruck`, and a radix of 0 never ends.
-  const isBruck = algorithm !== 0 && setting.collective === 'allgather' && setting.algorithm === 'bruck'
   return {
     msg_size_min: fromSize,
     ...(i + 1 < rules.length ? { msg_size_max: rules[i + 1].fromSize - 1 } : {}),
     alg: algorithm,
-    ...(isBruck ? { faninout: 2 } : fanout > 0 ? { faninout: fanout } : {}),
+    ...(fanout > 0 ? { faninout: fanout } : {}),
     ...(segmentBytes > 0 ? { seg_size: segmentBytes } : {}),
     ...(requests > 0 ? { reqs: requests } : {}),
   }
 }
 
 /** Returns the functions of decisions, each with its tree and its place for messages. */
-function ruledTrees(decisions: TuningFile['decisions']) {
+function ruledTrees({ source, decisions }: TuningFile) {
   return Object.entries(decisions).flatMap(([collective, learned]) => {
     const tree = treeOfDecisions(learned)
     const known = functions[collective as Collective]
     if (known === undefined) throw refusal(`decisions.${collective}: rules cannot say ${collective}`)
-    checkAlgorithms(collective, tree, known)
+    checkAlgorithms(collective, tree, openMpiAlgorithms(collective as Collective, source.name)!)
     return known.map((one) => ({ one, tree, where: `decisions.${collective}` }))
   })
 }
@@ -316,9 +336,10 @@ function numbersOf(one: RuledFunction, { algorithm, parameters }: TuningSetting,
     const isSaid = ['segment', 'fanout', 'requests'].includes(name) || (name === 'radix' && value === 4)
     if (!isSaid && value !== 0) throw refusal(`${where}: rules cannot say ${name}=${value} of ${algorithm}`)
   }
+  const isBruck = one.name === 'allgather' && algorithm === 'bruck'
   return {
     algorithm: number,
-    fanout: parameters['fanout'] ?? (algorithm === 'chain' ? defaultFanout : 0),
+    fanout: isBruck ? fanoutOfBruck : (parameters['fanout'] ?? (algorithm === 'chain' ? defaultFanout : 0)),
     segmentBytes: parameters['segment'] ?? 0,
     requests: parameters['requests'] ?? 0,
   }
@@ -344,17 +365,13 @@ function reasonToLeave(
 }
 
 /** Checks that every algorithm is in one of the functions; one function of two may lack it. */
-function checkAlgorithms(
-  collective: string,
-  { settings }: DecisionTree,
-  known: readonly RuledFunction[],
-): void {
-  const names = ['default', ...known.flatMap(({ algorithms }) => algorithms)]
+function checkAlgorithms(collective: string, { settings }: DecisionTree, known: readonly string[]): void {
+  const names = [defaultAlgorithm, ...known]
   const other = settings.findIndex(({ algorithm }) => !names.includes(algorithm))
   if (other < 0) return
   const where = `decisions.${collective}.settings[${other}].algorithm`
   throw refusal(
-    `${where}: expected one of Open MPI 4.1: ${names.join(', ')}, got ${settings[other].algorithm}`,
+    `${where}: expected an algorithm of Open MPI's rules, ${names.join(', ')}, got ${settings[other].algorithm}`,
   )
 }
 

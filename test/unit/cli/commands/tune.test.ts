@@ -227,6 +227,11 @@ describe('tune', () => {
     expect(await cli(...wrong)).toMatchObject(
       refused(/ERR_USAGE: --osu: expected 'bcast chain:fanout=4 nodes=2/),
     )
+    expect(await cli('tune', '--osu', 'bcast ring nodes=4 per-node=2 FILE', ...out)).toMatchObject(
+      refused(
+        /ERR_USAGE: --osu: expected an algorithm of bcast in Open MPI 4.1.4, default, .*binomial.*, got 'ring'/,
+      ),
+    )
   })
 
   it('refuses rules of a library that was not measured, and a selection without the library', async () => {

@@ -89,6 +89,7 @@ it.each([
   ['a repeated size', allreduce.replace('\n8 ', '\n4 '), /line 6: expected another size in bytes/],
   ['a cut row', allreduce.replace(/ +0\.59 +200/, ''), /line 6: expected 5 columns/],
   ['a time of 0', allreduce.replace('0.59', '0.00'), /line 6: expected a latency above 0/],
+  ['a hexadecimal time', allreduce.replace('0.59', '0x10'), /line 6: expected a latency above 0/],
   ['a word as time', allreduce.replace('0.59', 'nan'), /line 6: expected a latency above 0/],
   ['failed validation', bcast.replace(/Pass\n$/, 'Fail\n'), /line 6: expected 'Pass' as validation/],
   ['sizes of a barrier', barrier.replace('# Avg', '# Size  Avg'), /line 3: expected no sizes of a barrier/],

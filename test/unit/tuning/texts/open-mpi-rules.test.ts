@@ -44,14 +44,28 @@ it('openMpiRules writes algorithm, fan-out and segment by ranks and bytes', () =
     '2 # numbers of ranks',
     '0 # from this number of ranks on',
     '2 # sizes',
-    '0 2 0 0 # bruck',
+    '0 2 2 0 # bruck',
     '404 0 0 0 # two_proc, left to the library: it is for 2 ranks',
     '5 # from this number of ranks on',
     '2 # sizes',
-    '0 2 0 0 # bruck',
+    '0 2 2 0 # bruck',
     '808 0 0 0 # two_proc, left to the library: it is for 2 ranks',
     '',
   ])
+})
+
+it('openMpiRules writes decisions of Open MPI 5.0, with an algorithm that 4.1 lacks', () => {
+  const sparbit = { allgather: treeBySize('allgather', ['sparbit']) }
+  expect(rulesOf(openMpiRules(tuningFileOf('Open MPI 5.0.9', sparbit), layout, all).text)).toEqual([
+    '0 7 0 0 # sparbit',
+    '0 7 0 0 # sparbit',
+  ])
+  expect(() => openMpiRules(tuningFileOf(name, sparbit), layout)).toThrow(
+    refusal(
+      'ERR_TUNING',
+      /expected an algorithm of Open MPI's rules, default, linear, .*two_proc, got sparbit/,
+    ),
+  )
 })
 
 it.each(['allgather', 'alltoall', 'barrier'] as const)(
@@ -155,11 +169,15 @@ it('openMpiRules leaves an allgather to the library where ignored arguments woul
 })
 
 it.each([
-  ['another library', tuningFileOf('MPICH 4.0.2', {}), /source\.name: expected Open MPI 4\.1, got MPICH/],
+  [
+    'another library',
+    tuningFileOf('MPICH 4.0.2', {}),
+    /source\.name: expected Open MPI 4\.1 or 5\.0, got MPICH/,
+  ],
   [
     'an algorithm that is not there',
     tuningFileOf(name, { bcast: treeBySize('bcast', ['imaginary']) }),
-    /decisions\.bcast\.settings\[0\]\.algorithm: expected one of .*got imaginary/,
+    /decisions\.bcast\.settings\[0\]\.algorithm: expected an algorithm of .*got imaginary/,
   ],
   [
     'bytes of a gather',
