@@ -19,8 +19,8 @@ const knownOptions = uncheckedOptions('profile')
 /**
  * Returns the machine of a host list as Open MPI, MPICH, Grid Engine or Slurm write it: a line per host, or hosts that
  * commas separate. Slots follow a host as `host slots=16` (also `slot`, `cpu`, `cpus` and `count`), `host:16`, or `host
- * 16 QUEUE PROCESSORS` (the hosts file of a parallel environment of Grid Engine). A line of pairs such as `n1 16 n2 8` is
- * `LSB_MCPU_HOSTS` of LSF. A host without slots has one.
+ * 16 QUEUE PROCESSORS` (the hosts file of a parallel environment of Grid Engine, also without PROCESSORS). A line of
+ * pairs such as `n1 16 n2 8` is `LSB_MCPU_HOSTS` of LSF. A host without slots has one.
  * `node[01-03] slots=4` stands for three hosts of four slots. `#` and `//` begin a comment.
  *
  * Bounds on slots, ports, users and interfaces are ignored, and so is the user of `user@host`. A host that occurs again
@@ -36,13 +36,30 @@ export function machineFromHostList(
   requireText('machineFromHostList', text)
   requireKnownOptions('machineFromHostList', options, knownOptions)
   const { profile = null } = options
+  const slots = slotsOfHosts(text)
+  const runs = Array.from(slots.values(), (cores) => ({ nodes: 1, packages: [cores] }))
+  return { machine: { kind: 'cluster', ...nodesOf(runs), profile }, hosts: [...slots.keys()] }
+}
+
+/** The forms in which a line lists hosts. */
+export type HostForm = 'host' | 'host slots=N' | 'host:N' | 'host N host N' | 'host N QUEUE PROCESSORS'
+
+/** A listener to a reader of a host list. */
+export interface HostListener {
+  /** A host was read; slots are null where the line has none. */
+  host(name: string, slots: number | null, form: HostForm, line: number): void
+  /** A part of a line was read that has no effect, such as `max_slots=8`. */
+  ignored(text: string, line: number): void
+}
+
+/** Returns the slots of every host of a list. @throws ERR_MACHINE */
+export function slotsOfHosts(text: string, listener: HostListener | null = null): Map<string, number> {
   const slots = new Map<string, number>()
   let listed = 0
   for (const [index, line] of text.split(/\r\n?|\n/).entries())
-    listed = new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1, listed).read(slots)
+    listed = new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1, listed, listener).read(slots)
   if (slots.size === 0) failMachine('host list: expected at least one host, got none')
-  const runs = Array.from(slots.values(), (cores) => ({ nodes: 1, packages: [cores] }))
-  return { machine: { kind: 'cluster', ...nodesOf(runs), profile }, hosts: [...slots.keys()] }
+  return slots
 }
 
 /** The words of Open MPI and MPICH for the slots of a host; below, words that do not concern slots. */
@@ -56,14 +73,16 @@ const ignoredWords = [
 class HostLine {
   readonly #line: string
   readonly #number: number
+  readonly #listener: HostListener | null
   #at = 0
   #listed: number
 
   /** @param listed hosts that brackets of earlier lines have listed */
-  constructor(line: string, number: number, listed: number) {
+  constructor(line: string, number: number, listed: number, listener: HostListener | null) {
     this.#line = line
     this.#number = number
     this.#listed = listed
+    this.#listener = listener
   }
 
   /** Adds the slots of the hosts of the line. @returns hosts that brackets have listed up to its end */
@@ -73,9 +92,8 @@ class HostLine {
     for (this.#take(/[\s,]*/y); this.#at < this.#line.length; this.#take(/[\s,]*/y)) {
       const begin = this.#at
       const names = this.#names()
-      const count = this.#count()
-      for (const name of names) slots.set(name, (slots.get(name) ?? 0) + count)
-      if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`, begin)
+      const { count, form } = this.#count()
+      for (const name of names) this.#add(slots, name, count, form, begin)
     }
     return this.#listed
   }
@@ -86,14 +104,25 @@ class HostLine {
       const name = this.#take(/\w[\w.-]*(?=\s|$)/y)
       if (name === null || name.length > longestName) return this.#fail('the name of a host')
       this.#take(/\s+/y)
-      slots.set(name, (slots.get(name) ?? 0) + this.#whole())
-      if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`)
+      this.#add(slots, name, this.#whole(), 'host N host N', this.#at)
     }
     return this.#listed
   }
 
+  #add(slots: Map<string, number>, name: string, count: number | null, form: HostForm, at: number): void {
+    slots.set(name, (slots.get(name) ?? 0) + (count ?? 1))
+    if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`, at)
+    this.#listener?.host(name, count, form, this.#number)
+  }
+
+  /** Tells of the part of the line from a place up to this one. */
+  #ignore(from: number): void {
+    this.#listener?.ignored(this.#line.slice(from, this.#at), this.#number)
+  }
+
   #names(): readonly string[] {
-    this.#take(/[\w.-]+@/y)
+    const user = this.#at
+    if (this.#take(/[\w.-]+@/y) !== null) this.#ignore(user)
     const begin = this.#at
     const address = this.#take(
       /\[[\da-f:.]*:[\da-f:.]*(%\w+)?\](?![^\s,:])|[\da-f]*:[\da-f]*:[\da-f:.]*(%\w+)?(?![^\s,])/iy,
@@ -108,14 +137,15 @@ class HostLine {
     return names
   }
 
-  /** Reads the slots behind a host. */
-  #count(): number {
-    let count: number | null = this.#take(/:/y) === null ? null : this.#whole()
+  /** Reads the slots behind a host; null without them. */
+  #count(): { readonly count: number | null; readonly form: HostForm } {
+    let form: HostForm = this.#take(/:/y) === null ? 'host' : 'host:N'
+    let count: number | null = form === 'host' ? null : this.#whole()
     const queue = count === null && this.#at < this.#line.length ? this.#takeQueue() : null
-    if (queue !== null) return queue
+    if (queue !== null) return { count: queue, form: 'host N QUEUE PROCESSORS' }
     for (;;) {
       this.#take(/\s+/y)
-      if (this.#at === this.#line.length || this.#line[this.#at] === ',') return count ?? 1
+      if (this.#at === this.#line.length || this.#line[this.#at] === ',') return { count, form }
       const begin = this.#at
       const word = this.#take(/[A-Za-z_-]+(?=\s*=)/y)
         ?.toLowerCase()
@@ -128,18 +158,23 @@ class HostLine {
           begin,
         )
       this.#take(/\s*=\s*/y)
-      if (isSlots) count = this.#whole()
+      if (isSlots) {
+        count = this.#whole()
+        form = 'host slots=N'
+        continue
+      }
       // The processors of a binding are separated by commas, too: `binding=user:0,2`.
-      else this.#take(word === 'binding' ? /[^\s,]*(,[\d-]+(?=[\s,]|$))*/y : /[^\s,]*/y)
+      this.#take(word === 'binding' ? /[^\s,]*(,[\d-]+(?=[\s,]|$))*/y : /[^\s,]*/y)
+      this.#ignore(begin)
     }
   }
 
   /**
-   * Whether the line goes on as Grid Engine writes it, up to its end. PROCESSORS that are a number are none: LSF writes
-   * `n1 16 n2 8`.
+   * Whether the line goes on as Grid Engine writes it, up to its end. Names of queues have `@` or end with `.q` where no
+   * PROCESSORS follow, and PROCESSORS that are a number are none: LSF writes `n1 16 n2 8`.
    */
   #isQueueAt(at: number): boolean {
-    const queue = /\s+\d+\s+[^\s=,]+\s+(?!\d+\s*$)[^\s=]+\s*$/y
+    const queue = /\s+\d+\s+([^\s=,]+\s+(?!\d+\s*$)[^\s=]+|[^\s=,]+@[^\s=,]+|[^\s=,@]+\.q)\s*$/y
     queue.lastIndex = at
     return queue.test(this.#line)
   }

@@ -1,15 +1,19 @@
+import type { Command } from 'commander'
 import { rangeAt } from '../../base/search.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import { hostListText } from '../../machine/host-list-check.js'
 import { levelOf, type Machine } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { portsField, portsOf } from '../../machine/nodes.js'
 import { figuresOf, levels, type Profile } from '../../machine/profile.js'
-import { readMachine } from '../input/machine-input.js'
-import { addOptions, flag, json, option, readOptions } from '../input/options.js'
+import { readHostList, readMachine } from '../input/machine-input.js'
+import { addOptions, flag, json, option, readOptions, refuseGiven } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, reportRowsBeside, requireDistinctFiles, writeOutput } from '../output/output-file.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
-import { columns, counted, figure, table } from '../output/result-rows.js'
+import { columns, counted, figure, oddityRows, row, table } from '../output/result-rows.js'
 import { isHere, machineHere } from '../program/machine-here.js'
 
 const help = `${machineHelp}
@@ -17,16 +21,23 @@ const help = `${machineHelp}
 Prints the machine as one line of text, its size, its links and what messages cost, with the source of every figure.
 Exit code 2 where the description is malformed.
 
+--check says instead how a host list was read, and line by line what is odd although it was accepted: hosts that occur again,
+names that may be of one host, hosts without slots between others, slots unlike those of nine hosts of ten, words without
+effect, lines of several forms. It ends with 1 if anything is odd. With -o it writes a line 'HOST slots=N' for each host.
+
 Examples:
   rankweave machine cluster:nodes=16,cores=16,profile=simgrid-fast
   rankweave machine torus:dims=8x8x8,profile=bluegene-p --route 0,511
   lstopo --of xml node.xml && rankweave machine node.xml,nodes=64
   srun -n 1 rankweave machine slurm --json
   rankweave machine here
-  rankweave machine hosts FILE`
+  rankweave machine hosts FILE
+  rankweave machine hosts FILE --check -o hosts.txt`
 
 const optionTable = {
   route: option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17'),
+  check: flag('--check', 'of hosts: say how the list was read, and what is odd in it'),
+  output: option('-o, --output <file>', 'of --check: the host list to write (-: to standard output)'),
   again: flag('--again', 'of here: measure messages, although their costs are kept'),
   json,
 }
@@ -40,24 +51,62 @@ export const machineCommand: AddCommand = (command, act) => {
   )
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, source: string, file: string | undefined, raw: unknown) => {
-        const { again, route: ranks } = readOptions(optionTable, raw)
-        if (again && !isHere(source)) throw wrongValue('ERR_USAGE', '--again: expected here', source)
-        if (file !== undefined && source !== 'hosts')
-          throw new RankweaveError('ERR_USAGE', `expected one description of a machine, got also '${file}'`)
-        const given = isHere(source) ? await machineHere(report.note, source, again) : source
-        const { machine, hosts } = readMachine(file === undefined ? given : `hosts:${file}`)
-        const route = ranks === undefined ? null : routeOfRanks(ranks, machine)
-        const text = formatMachine(machine)
-        const object = {
-          machine: text,
-          ...machineObject(machine),
-          hosts,
-          ...(route === null ? {} : { route }),
-        }
-        report.result(object, `${text}\n${machineText(machine, hosts, route)}`)
-      }),
+      act(
+        async (
+          report: Reporter,
+          source: string,
+          file: string | undefined,
+          raw: unknown,
+          command: Command,
+        ) => {
+          const { again, route: ranks, check, output } = readOptions(optionTable, raw)
+          if (again && !isHere(source)) throw wrongValue('ERR_USAGE', '--again: expected here', source)
+          if (file !== undefined && source !== 'hosts')
+            throw new RankweaveError('ERR_USAGE', `expected one description of a machine, got also '${file}'`)
+          const described = file === undefined ? source : `hosts:${file}`
+          if (check) {
+            refuseGiven(command, ['route', 'again'], 'is not for --check')
+            return await checkHosts(report, described, output)
+          }
+          refuseGiven(command, ['output'], 'is for --check')
+          const given = isHere(source) ? await machineHere(report.note, source, again) : described
+          const { machine, hosts } = readMachine(given)
+          const route = ranks === undefined ? null : routeOfRanks(ranks, machine)
+          const text = formatMachine(machine)
+          const object = {
+            machine: text,
+            ...machineObject(machine),
+            hosts,
+            ...(route === null ? {} : { route }),
+          }
+          report.result(object, `${text}\n${machineText(machine, hosts, route)}`)
+          return exitCodes.ok
+        },
+      ),
     )
+}
+
+/** Reports how a host list was read and what is odd in it, and writes it with a line for each host. */
+async function checkHosts(report: Reporter, text: string, output: string | undefined): Promise<ExitCode> {
+  const file = /^hosts:([^,]+)$/.exec(text)?.[1]
+  if (file === undefined) throw wrongValue('ERR_USAGE', '--check: expected hosts and a file', text)
+  await checkOutputs(report, output)
+  if (output !== undefined)
+    requireDistinctFiles([{ option: '-o', file: output }], [{ option: 'the hosts', file }])
+  const { slots, forms, oddities } = readHostList(file)
+  if (output !== undefined) await writeOutput(report, output, [hostListText(slots)])
+  const rows = [
+    row('hosts', slots.size),
+    row(
+      'slots',
+      [...slots.values()].reduce((sum, count) => sum + count, 0),
+    ),
+    row('lines', forms, 'lines', `as '${forms.join("', '")}'`),
+    ...oddityRows(oddities),
+    ...(output === undefined ? [] : [row('written', output)]),
+  ]
+  reportRowsBeside(report, output, rows, file)
+  return oddities.length === 0 ? exitCodes.ok : exitCodes.checkFailed
 }
 
 function routeOfRanks(text: string, machine: Machine): RouteReport {

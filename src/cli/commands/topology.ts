@@ -4,7 +4,7 @@ import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { delimiterNames } from '../../topology/files/csv.js'
-import { FileNotes, type Oddity, withoutDuplicates } from '../../topology/files/file-notes.js'
+import { FileNotes, withoutDuplicates } from '../../topology/files/file-notes.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import { formatTopologySpec, parseTopologySpec, translationSpec } from '../../topology/files/spec-text.js'
 import { buildTopology, type FileSpec, readTopologyFile } from '../../topology/files/topology-from-spec.js'
@@ -48,6 +48,7 @@ import {
   counted,
   figure,
   held,
+  oddityRows,
   type ResultRow,
   rangeText,
   row,
@@ -149,7 +150,7 @@ async function checkFile(report: Reporter, text: string, output: string | undefi
   const topology = readTopologyFile(spec, notes, { open: openInput, onProgress: readProgress(report, text) })
   report.step('searching for what is odd')
   const oddities = notes.oddities(topology)
-  const rows = [held({ topology: text }), ...readingRows(spec, notes, topology), ...oddRows(oddities)]
+  const rows = [held({ topology: text }), ...readingRows(spec, notes, topology), ...oddityRows(oddities)]
   if (output !== undefined) {
     const { topology: corrected, removed, differing } = withoutDuplicates(topology)
     await writeOutput(report, output, topologyText(corrected, 'edges'))
@@ -175,15 +176,6 @@ function readingRows(spec: FileSpec, notes: FileNotes, topology: ProcessTopology
     row('ranks', topology.ranks),
     row('edges', topology.outRank.length),
   ]
-}
-
-function oddRows(oddities: readonly Oddity[]): readonly ResultRow[] {
-  const rows = oddities.flatMap(({ kind, count, places }) => {
-    const texts = places.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`))
-    const more = count > places.length ? [`and ${figure(count - places.length)} more`] : []
-    return [...texts, ...more].map((text, i) => shown(i === 0 ? kind.replaceAll('-', ' ') : '', text))
-  })
-  return [held({ odd: oddities }), ...(rows.length === 0 ? [shown('odd', 'nothing')] : rows)]
 }
 
 function correctionText({

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isRankweaveError, RankweaveError, shortened, shown, wrongValue } from '../../errors.js'
 import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import { machineFromHostList } from '../../machine/host-list.js'
+import { checkHostList, type HostListCheck } from '../../machine/host-list-check.js'
 import { machineFromHwloc } from '../../machine/hwloc.js'
 import type { Machine } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
@@ -85,6 +86,11 @@ export function readHosts(file: string, { cores: { length: nodes } }: Machine): 
     if (hosts.length === nodes) return hosts
     throw wrongValue('ERR_MACHINE', `expected ${nodes} hosts, one for each node of the machine`, hosts.length)
   })
+}
+
+/** Returns how a host list was read, and what is odd in it. @throws ERR_MACHINE, ERR_FILE */
+export function readHostList(file: string): HostListCheck {
+  return fromFile(file, checkHostList)
 }
 
 function machineOfLine(text: string): Machine {

@@ -75,6 +75,23 @@ export function shown(label: string, text: string | null): ResultRow {
   return { fields: {}, line: [label, text] }
 }
 
+/** A kind of what is odd in a file although it was accepted, with the first places. */
+interface OddityRow {
+  readonly kind: string
+  readonly count: number
+  readonly places: readonly { readonly line: number | null; readonly text: string }[]
+}
+
+/** Makes rows of the oddities of a file. */
+export function oddityRows(oddities: readonly OddityRow[]): readonly ResultRow[] {
+  const rows = oddities.flatMap(({ kind, count, places }) => {
+    const texts = places.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`))
+    const more = count > places.length ? [`and ${figure(count - places.length)} more`] : []
+    return [...texts, ...more].map((text, i) => shown(i === 0 ? kind.replaceAll('-', ' ') : '', text))
+  })
+  return [held({ odd: oddities }), ...(rows.length === 0 ? [shown('odd', 'nothing')] : rows)]
+}
+
 /** Returns the object that `--json` prints. */
 export function objectOf(rows: readonly ResultRow[]): object {
   return Object.assign({}, ...rows.map(({ fields }) => fields))

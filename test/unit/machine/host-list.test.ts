@@ -1,5 +1,6 @@
 import { formatMachine, machineFromHostList } from 'rankweave/machine'
 import { expect, test } from 'vitest'
+import { checkHostList, hostListText } from '../../../src/machine/host-list-check.js'
 import { refusal } from '../../support/refusal.js'
 
 test.each([
@@ -22,6 +23,7 @@ test.each([
   // PE_HOSTFILE of Grid Engine, without and with bound cores.
   ['n1 16 all.q@n1 <NULL>\nn2 16 long.q UNDEFINED\n', 'cluster:nodes=2,cores=16', 'n1 n2'],
   ['n1.site 2 all.q@n1.site 0,0:0,1\nn2.site 1 all.q@n2.site 0,2\n', 'cluster:cores=2+1', 'n1.site n2.site'],
+  ['n1 16 all.q@n1\nn2 8 all.q', 'cluster:cores=16+8', 'n1 n2'],
   // PBS_NODEFILE and LSB_DJOB_HOSTFILE have a line for each slot, LSB_MCPU_HOSTS has pairs.
   ['n1.site\nn1.site\nn2.site\nn2.site\n', 'cluster:nodes=2,cores=2', 'n1.site n2.site'],
   ['n1 16 n2 8\n', 'cluster:cores=16+8', 'n1 n2'],
@@ -49,7 +51,7 @@ test.each([
   ['n1 4, n2 8', "line 1, character 4: expected 'slots=N'"],
   ['n1 4 slots=8', "line 1, character 6: expected the name of a host, got 'slots=8'"],
   ['n'.repeat(256), 'line 1, character 1: expected names of at most 255 characters'],
-  ['n1 16 all.q', 'line 1, character 12: expected an integer of slots, at least 1, got the end'],
+  ['n1 16 all', 'line 1, character 10: expected an integer of slots, at least 1, got the end'],
   ['n1:4 n2', "line 1, character 6: expected ',' or the end of the line, got 'n2'"],
   ['n1 /* login */', "line 1, character 4: expected 'slots=N'"],
   ['--mca slots=4', "line 1, character 1: expected the name of a host, got '--mca slots=4'"],
@@ -62,4 +64,34 @@ test.each([
   ['n1:16777216,n2', 'expected at most 16777216 cores'],
 ])('machineFromHostList rejects %j', (text, message) => {
   expect(() => machineFromHostList(text)).toThrow(refusal('ERR_MACHINE', message))
+})
+
+test('checkHostList names what is odd, line by line, and writes a line for each host', () => {
+  const even = Array.from({ length: 18 }, (_, i) => `n${i + 10} slots=4`).join('\n')
+  const text = `n1 slots=4 max_slots=8\n${even}\nn1 slots=4\nN10.site:4\nn2\r\nbob@n2\n`
+  const { slots, forms, oddities } = checkHostList(text)
+  expect(slots.get('n2')).toBe(2)
+  expect(forms).toEqual(['host slots=N', 'host:N', 'host'])
+  expect(
+    oddities.map(({ kind, places }) => [kind, ...places.map((place) => Object.values(place).join(' '))]),
+  ).toEqual([
+    ['line-ends', '1 lines end with carriage return and line feed'],
+    ['ignored-fields', "1 'max_slots=8' has no effect", "23 'bob@' has no effect"],
+    [
+      'mixed-forms',
+      "21 'host:N', after lines as 'host slots=N'",
+      "22 'host', after lines as 'host slots=N', 'host:N'",
+    ],
+    [
+      'hosts-without-slots',
+      '22 n2 has no slots, so it counts as one',
+      '23 n2 has no slots, so it counts as one',
+    ],
+    ['repeated-hosts', '20 n1 is also in line 1: one node, whose slots add up'],
+    ['names-alike', '21 N10.site counts as another node than n10 of line 2'],
+    ['uneven-slots', '1 n1 has 8, where most hosts have 4', '22 n2 has 2, where most hosts have 4'],
+  ])
+  expect(checkHostList('n1\nn1\nn2\nn2\n').oddities).toEqual([])
+  const written = checkHostList(hostListText(slots))
+  expect(written.slots).toEqual(slots)
 })

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatMachine, formatProfile } from 'rankweave/machine'
@@ -51,6 +51,26 @@ describe('machine', () => {
   hop                     assumed: 0.1 us per switch, at the bandwidth of the network interface
 `,
     )
+  })
+
+  it('checks a host list, and writes it with a line for each host', async () => {
+    const fixed = join(folder, 'fixed')
+    const { exitCode, stdout } = await cli`machine hosts ${hosts} --check -o ${fixed}`
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /hosts +3\n +slots +10\n(?:.*\n)*? *mixed forms +line 2: 'host:N', after lines as 'host slots=N'\n/,
+      ),
+    ])
+    expect(readFileSync(fixed, 'utf8')).toBe('n1 slots=4\nn2 slots=4\nn3 slots=2\n')
+    expect(await cli`machine hosts ${fixed} --check`).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/ odd +nothing\n/),
+    })
+    expect(await cli`machine cluster:cores=2 --check`).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--check: expected hosts and a file'),
+    })
   })
 
   it('reports machine, links and every figure with its source as JSON', async () => {
