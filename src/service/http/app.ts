@@ -15,7 +15,14 @@ import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/world
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
-import { bearerOf, expectsContinueAlone, requireExpectation, requireHost, toOriginForm } from './guard.js'
+import {
+  bearerOf,
+  expectsContinueAlone,
+  requireEncoding,
+  requireExpectation,
+  requireHost,
+  toOriginForm,
+} from './guard.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addJobRoutes, addPlanRoutes } from './plan-routes.js'
 import { RequestTurns } from './request-turns.js'
@@ -157,6 +164,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       v1.addHook('onRequest', async (request) => {
         request.tenant = tenants.find(bearerOf(request.raw))
         connections.trust(request.raw.socket)
+        requireEncoding(request.raw, request.routeOptions.url === '/v1/topologies')
       })
       v1.addHook('onSend', async ({ tenant }, reply, payload) => {
         const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)

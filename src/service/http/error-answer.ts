@@ -32,10 +32,10 @@ interface Refusal {
  */
 export function errorAnswer(error: unknown): Refusal {
   if (error instanceof RankweaveError) return answerOf(statuses[error.code] ?? 400, error.code, error.message)
-  const { statusCode = 500, message } = error as FastifyError
+  const { code, statusCode = 500, message } = error as FastifyError
   if (statusCode === 413) return answerOf(413, 'ERR_MESSAGE_TOO_LARGE', message)
   if (statusCode === 503) return answerOf(503, 'ERR_BUSY', 'the service shuts down')
-  if (statusCode === 415)
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return answerOf(
       415,
       'ERR_ARGUMENT',

@@ -140,6 +140,17 @@ export function requireExpectation({
   throw Object.assign(new Error(message), { statusCode: 417 })
 }
 
+/**
+ * Refuses bodies in an encoding that the service does not decode. Only files may be compressed, by gzip, which their
+ * first bytes show.
+ */
+export function requireEncoding({ headers }: Pick<IncomingMessage, 'headers'>, isFile: boolean): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || (isFile ? /^(identity|(x-)?gzip)$/i : /^identity$/i).test(encoding)) return
+  const message = `Content-Encoding: expected ${isFile ? 'gzip or none' : 'none'}, got ${shown(encoding)}`
+  throw Object.assign(new Error(message), { statusCode: 415 })
+}
+
 /** Whether a value of the header `Expect` is `100-continue` and nothing more. */
 export function expectsContinueAlone(expect: string | undefined): boolean {
   return /^100-continue$/i.test(expect ?? '')

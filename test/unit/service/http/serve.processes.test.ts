@@ -282,6 +282,18 @@ describe('attacks', () => {
     for (const body of ['{', 'null', '[]', '['.repeat(2000), `{"topology":"${up}${up}x"}`])
       expect((await post(body)).body, body).toMatchObject({ error: { code: 'ERR_ARGUMENT' } })
     expect((await post('x', 'text/weird')).status).toBe(415)
+    const encoded = (path: string, encoding: string) =>
+      ours.json(path, { method: 'POST', headers: { 'content-encoding': encoding }, body: '0 1\n' })
+    for (const [path, encoding] of [
+      ['/v1/topologies?format=edges', 'br'],
+      ['/v1/plans', 'gzip'],
+    ])
+      expect(await encoded(path, encoding)).toMatchObject({
+        status: 415,
+        body: {
+          error: { message: expect.stringMatching(/^Content-Encoding: expected .*none, got '(br|gzip)'/) },
+        },
+      })
     const patched = await ours.get(`/v1/plans/p-${'0'.repeat(64)}`, { method: 'PATCH' })
     expect([patched.status, patched.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD'])
     expect((await post(`"${'x'.repeat(5000)}"`)).body).toMatchObject({
