@@ -181,7 +181,7 @@ function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): 
 }
 
 /** Returns the figure of values without negative results, which noise may cause in differences of times. */
-export function atLeastZero(values: readonly number[]): MeasuredFigure {
+function atLeastZero(values: readonly number[]): MeasuredFigure {
   const { median, low, high } = figureOf(values)
   return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }
 }

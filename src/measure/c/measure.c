@@ -270,16 +270,27 @@ static void answer_figures(const char *kind, const double *figures, int count) {
   answer("");
 }
 
+static int other_process(const char *word) {
+  int second = word == NULL ? 0 : atoi(word);
+  if (second < 1 || second >= processes) rw_measure_fail("expected another process");
+  return second;
+}
+
+static void find_eager_limit(const char *words) {
+  char text[64];
+  snprintf(text, sizeof text, "eager %ld", rw_measured_eager_limit(process, other_process(words)));
+  answer(text);
+}
+
 static void time_messages(char *words) {
-  const char *rank = strtok(words, " "), *times = strtok(NULL, " ");
-  int second = rank == NULL ? 0 : atoi(rank), runs = times == NULL ? 0 : atoi(times);
-  char kind[64];
-  if (second < 1 || second >= processes || runs < 1) rw_measure_fail("expected another process and runs");
+  int second = other_process(strtok(words, " "));
+  const char *times = strtok(NULL, " ");
+  int runs = times == NULL ? 0 : atoi(times);
+  if (runs < 1) rw_measure_fail("expected runs");
   double *figures = calloc((size_t)runs * RW_MESSAGE_FIGURES, sizeof *figures);
   if (figures == NULL) rw_measure_fail("memory is exhausted");
-  snprintf(kind, sizeof kind, "messages %ld", rw_measured_eager_limit(process, second));
   rw_measured_messages(process, second, runs, figures);
-  answer_figures(kind, figures, runs * RW_MESSAGE_FIGURES);
+  answer_figures("messages", figures, runs * RW_MESSAGE_FIGURES);
   free(figures);
 }
 
@@ -310,6 +321,10 @@ static void follow(const char *kind, char *words) {
   }
   if (strcmp(kind, "time") == 0) {
     time_calls(words);
+    return;
+  }
+  if (strcmp(kind, "eager") == 0) {
+    find_eager_limit(words);
     return;
   }
   if (strcmp(kind, "messages") == 0) {

@@ -10,10 +10,11 @@
  *   verify ID                 answers: right | wrong | refused
  *   time ID REPETITIONS       answers: times US ... US ...     of the call and a barrier after it, then of the barrier alone
  *   done                      answers: ok        frees the settings of the call
- *   messages RANK RUNS        answers: messages LIMIT NS ...      between processes 0 and RANK: the bytes of the longest
- *                             message that is sent before its receiver is ready, -1 if there is no limit up to 4 MiB;
- *                             then for every run a message of 8 bytes from end to end, a byte more, one message of
- *                             many, the sender's part of it, the receiver's part
+ *   eager RANK                answers: eager LIMIT        between processes 0 and RANK: the bytes of the longest message
+ *                             that is sent before its receiver is ready, -1 if there is no limit up to 4 MiB
+ *   messages RANK RUNS        answers: messages NS ...     between processes 0 and RANK, for every run: a message of 8
+ *                             bytes from end to end, a byte more, one message of many, the sender's part of it, the
+ *                             receiver's part
  *   memory RUNS               answers: memory NS ...       of process 0, for every run: a block of 8 bytes copied, a byte
  *                             more, a byte of a sum of float64
  *   end
