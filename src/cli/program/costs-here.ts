@@ -97,28 +97,22 @@ async function measureCosts(note: (line: string) => void, measuring: Measuring):
     const program = compileMeasuring(own, compilerOfCommand([launcher]))
     const launch = measuringLaunch(launcher, processes, places, join(own, 'hosts'))
     const signal = AbortSignal.any([interrupt.signal, AbortSignal.timeout(longestMs)])
-    const job = await startMeasuring(launch, program, signal)
-    try {
-      const calibration = await calibrateLibrary(job)
-      const { eagerLimitBytes, network, spread } = calibration
-      if (nodes > 1 && network === null)
-        throw new RankweaveError(
-          'ERR_MEASUREMENT',
-          `expected ${launcher} to start processes on two nodes, got one`,
-        )
-      const source = `${sourceText(job.library, nodes === 1 ? 'one node' : 'two nodes')}; ${spreadText(spread)}`
-      const label = { name: nameOf(key), source, eagerLimitBytes, isLimitMeasured: true }
-      const profile = calibratedProfile(calibration, label)
-      const exceptions = { ...profile.exceptions, ...unsteadyFigures(calibration) }
-      await writeWholeFile(file, [formatProfile({ ...profile, exceptions })])
-      if (spread > steadySpread)
-        note(
-          `${spreadText(spread)}, as if other work ran: measure again on a quiet machine, rankweave machine here --again`,
-        )
-      await job.end()
-    } finally {
-      await job.stop()
-    }
+    const calibration = await calibrateLibrary(() => startMeasuring(launch, program, signal))
+    const { eagerLimitBytes, library, network, spread } = calibration
+    if (nodes > 1 && network === null)
+      throw new RankweaveError(
+        'ERR_MEASUREMENT',
+        `expected ${launcher} to start processes on two nodes, got one`,
+      )
+    const source = `${sourceText(library, nodes === 1 ? 'one node' : 'two nodes')}; ${spreadText(spread)}`
+    const label = { name: nameOf(key), source, eagerLimitBytes, isLimitMeasured: true }
+    const profile = calibratedProfile(calibration, label)
+    const exceptions = { ...profile.exceptions, ...unsteadyFigures(calibration) }
+    await writeWholeFile(file, [formatProfile({ ...profile, exceptions })])
+    if (spread > steadySpread)
+      note(
+        `${spreadText(spread)}, as if other work ran: measure again on a quiet machine, rankweave machine here --again`,
+      )
   }
   try {
     const noCosts = () => 'so no costs are kept'
@@ -129,10 +123,10 @@ async function measureCosts(note: (line: string) => void, measuring: Measuring):
 }
 
 function spreadText(spread: number): string {
-  return `both halves of the measurement differ by ${Math.round(100 * spread)}%`
+  return `medians of jobs that differ by up to ${Math.round(100 * spread)}%`
 }
 
-/** Returns the figures of which both halves of the measurement differ too much, each with their range. */
+/** Returns the figures in which jobs differ too much, each with their range. */
 function unsteadyFigures({ node, network }: LibraryCalibration): Readonly<Record<string, Origin>> {
   const levels = Object.entries({ node, network })
   return Object.fromEntries(
@@ -143,7 +137,7 @@ function unsteadyFigures({ node, network }: LibraryCalibration): Readonly<Record
         return [
           [
             `levels.${level}.${key}`,
-            { provenance: 'measured', source: `unsteady, from ${from} to ${to} ns` },
+            { provenance: 'measured', source: `unsteady, ${from} to ${to} ns in different jobs` },
           ],
         ]
       }),

@@ -3,70 +3,71 @@ import { calibrateLibrary } from '../../../src/measure/calibrate-library.js'
 import type { MeasuringJob } from '../../../src/measure/measuring-job.js'
 import { refusal } from '../../support/refusal.js'
 
-/** A job on one node that answers by the number of an order, from 0. */
-function jobOf(messages: (round: number) => string): MeasuringJob {
-  let rounds = 0
-  const answers: Readonly<Record<string, (count: number) => string>> = {
-    eager: () => '4000',
-    messages: () => messages(rounds++),
-    memory: (count) => Array.from({ length: count }, () => '2 0.1 0.2').join(' '),
+/** Starts jobs on one node, which answer by their number and that of the order for messages, both from 0. */
+function jobsOf(messages: (round: number, job: number) => string) {
+  const started = { jobs: 0, ended: 0, rounds: [] as number[] }
+  const start = async (): Promise<MeasuringJob> => {
+    const job = started.jobs++
+    started.rounds.push(0)
+    const answers: Readonly<Record<string, (count: number) => string>> = {
+      eager: () => '4000',
+      messages: () => messages(started.rounds[job]++, job),
+      memory: (count) => Array.from({ length: count }, () => '2 0.1 0.2').join(' '),
+    }
+    const ask = async (order: string) => {
+      const words = order.split(' ')
+      return `${words[0]} ${answers[words[0]](Number(words.at(-1)))}`
+    }
+    const stop = async () => void started.ended++
+    return { ask, nodes: [0, 0], library: 'Open MPI', end: async () => {}, stop, failure: () => undefined }
   }
-  const ask = async (order: string) => {
-    const words = order.split(' ')
-    return `${words[0]} ${answers[words[0]](Number(words.at(-1)))}`
-  }
-  return { ask, nodes: [0, 0], library: 'Open MPI' } as unknown as MeasuringJob
+  return { started, start }
 }
 
-/** Runs of 1 us a hop; with other work, which only adds time. */
-const quiet = '1000 0.5 400 100 150'
-const busy = '9000 4.5 3600 900 1350'
-const runs = (quietRuns: number) =>
-  Array.from({ length: 16 }, (_, run) => (run < quietRuns ? quiet : busy)).join(' ')
-const clock = () => {
+/** Runs of which some are quiet, 1 us a hop, and others beside work that only adds time. */
+const runs = (quiet: number, factor = 1) =>
+  Array.from({ length: 16 }, (_, run) =>
+    [1000, 0.5, 400, 100, 150].map((ns) => ns * (run < quiet ? factor : 9)).join(' '),
+  ).join(' ')
+const clock = (mostMs = 100) => {
   let now = 0
-  return { mostMs: 100, nowMs: () => now++ }
+  return { mostMs, nowMs: () => now++ }
 }
+const figure = (median: number, low = median, high = median) => ({ median, low, high })
 
 it('calibrateLibrary takes what the quietest quarter of runs shows, beside other work', async () => {
-  const calibration = await calibrateLibrary(
-    jobOf(() => runs(5)),
-    clock(),
-  )
-  const figure = (median: number) => ({ median, low: median, high: median })
-  expect(calibration).toMatchObject({
+  const { start, started } = jobsOf(() => runs(5))
+  expect(await calibrateLibrary(start, clock())).toMatchObject({
     node: {
-      latencyNs: figure(746),
-      sendOverheadNs: figure(100),
-      receiveOverheadNs: figure(150),
-      gapNs: figure(400),
+      ...{ latencyNs: figure(746), sendOverheadNs: figure(100) },
+      ...{ receiveOverheadNs: figure(150), gapNs: figure(400) },
     },
     network: null,
     eagerLimitBytes: 4000,
     spread: 0,
   })
+  expect(started).toEqual({ jobs: 3, ended: 3, rounds: [6, 6, 6] })
 })
 
-it('calibrateLibrary goes on until both halves agree, or tells how much they differ', async () => {
-  // The first rounds are disturbed as a whole, then none is.
-  const recovered = await calibrateLibrary(
-    jobOf((round) => runs(round < 4 ? 0 : 16)),
-    clock(),
-  )
-  expect(recovered).toMatchObject({
-    spread: 0,
-    node: { sendOverheadNs: { median: 100, low: 100, high: 100 } },
-  })
-  const slower = await calibrateLibrary(
-    jobOf((round) => runs(round < 3 ? 16 : 0)),
-    { ...clock(), mostMs: 0 },
-  )
-  expect(slower.spread).toBe(8)
-  expect(slower.node!.sendOverheadNs).toEqual({ median: 100, low: 100, high: 900 })
+it('calibrateLibrary goes on with a job until both halves agree, or its time is over', async () => {
+  const { start, started } = jobsOf((round) => runs(round < 4 ? 0 : 16))
+  expect((await calibrateLibrary(start, clock())).node!.sendOverheadNs).toEqual(figure(100))
+  expect(started.rounds).toEqual([12, 12, 12])
+  const short = jobsOf((round) => runs(round < 4 ? 0 : 16))
+  await calibrateLibrary(short.start, clock(0))
+  expect(short.started.rounds).toEqual([6, 6, 6])
 })
 
-it('calibrateLibrary refuses answers of other lengths', async () => {
-  await expect(calibrateLibrary(jobOf(() => quiet))).rejects.toThrow(
+it('calibrateLibrary takes the median of jobs, more of them where they differ, and tells how much', async () => {
+  const { start, started } = jobsOf((_, job) => runs(16, job === 1 ? 0.2 : 1))
+  const { node, spread } = await calibrateLibrary(start, clock())
+  expect([started.jobs, spread, node!.sendOverheadNs]).toEqual([5, 4, figure(100, 20, 100)])
+})
+
+it('calibrateLibrary refuses answers of other lengths, and ends the job', async () => {
+  const { start, started } = jobsOf(() => '1 2 3')
+  await expect(calibrateLibrary(start, clock())).rejects.toThrow(
     refusal('ERR_MEASUREMENT', /messages 1 16: expected 80 figures from the job/),
   )
+  expect(started).toMatchObject({ jobs: 1, ended: 1 })
 })
