@@ -73,6 +73,7 @@ describe('a summary', () => {
       processLine(1, { inMpi: 6, calls: [call('MPI_Waitall', 4), call('MPI_Allreduce', 2)] }),
     )
     expect(summary.inMpi).toBeCloseTo(0.4)
+    expect(summary.inMpiOfHeaviest).toBeCloseTo(0.6)
     expect(summary.kinds).toMatchObject({ moving: 0.05, waiting: 0.25, collective: 0.1 })
     expect(summary.imbalance).toBeCloseTo(8 / 6)
     expect(summary.calls[0]).toMatchObject({ name: 'MPI_Waitall', calls: 2, seconds: 5, share: 0.25 })
