@@ -121,7 +121,7 @@ export const docsFigures: readonly FigureLine[] = [
   },
   {
     ...{ page: 'placement.md', isLong: true },
-    line: 'On a 64 x 64 grid whose ranks have 24 neighbors, ranks send to other nodes in {} pairs of a rank and a node if a node has 16 ranks of a row, and in {} if it has a tile of 4 x 4.',
+    line: 'Nodes of 16 ranks in a row make {} pairs of a sender and another node, nodes of 4 x 4 ranks {}.',
     values: async () => {
       const mapped = await printed('map moore:64x64:r=2 --machine cluster:nodes=256,cores=16 --json')
       const { before, after } = JSON.parse(mapped) as Record<'before' | 'after', { pairs: number }>
