@@ -22,6 +22,12 @@ export async function buildPage(folder) {
       modulePreload: false,
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1000,
+      rolldownOptions: {
+        onLog(level, log, report) {
+          // What only Node runs, such as exact grouping, is left out of the page on purpose.
+          if (!log.message.includes('has been externalized for browser compatibility')) report(level, log)
+        },
+      },
     },
   })
 }
