@@ -84,11 +84,10 @@ export class BuiltPrograms {
     if (commit === undefined) this.#bundle(root)
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
+    const bareFiles = readdirSync(`${root}bench`).filter((name) => name.startsWith('bare-'))
     buildSync({
       entryPoints: [
-        ...['child.ts', 'bare-koffi.ts', 'bare-piscina.ts', 'bare-ws.ts', ...programs].map(
-          (name) => `${root}bench/${name}`,
-        ),
+        ...['child.ts', ...bareFiles, ...programs].map((name) => `${root}bench/${name}`),
         `${root}examples/mandelbrot.ts`,
       ],
       outbase: root,
@@ -256,13 +255,18 @@ export class BuiltPrograms {
     }
   }
 
-  /** A loop in one thread, or by a pool of workers, by `bare-piscina.ts`. */
-  withoutRanks(name: string, words: readonly string[], limitSeconds: number): Implementation {
+  /** A program of this folder that does not use this library. */
+  withoutRanks(
+    name: string,
+    program: string,
+    words: readonly string[],
+    limitSeconds: number,
+  ): Implementation {
     return {
       name,
       how: `node ${process.version}, ${name}`,
       run: () =>
-        runWithTimeout(process.execPath, [`${this.#folder}bench/bare-piscina.js`, ...words], limitSeconds),
+        runWithTimeout(process.execPath, [`${this.#folder}bench/${program}.js`, ...words], limitSeconds),
     }
   }
 

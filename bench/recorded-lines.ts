@@ -62,6 +62,12 @@ const sections: Readonly<Record<string, Section>> = {
     tables: [
       { title: 'Compared with the plain loop', baseline: 'the plain loop', ending: ', vs the plain loop' },
       { title: 'Compared with piscina', baseline: 'piscina', ending: ', vs piscina' },
+      {
+        title: 'Compared with postMessage',
+        baseline: 'MessagePort',
+        ending: ', vs MessagePort',
+        isKept: true,
+      },
     ],
   },
   collectives: {

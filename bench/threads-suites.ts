@@ -1,5 +1,5 @@
 import { buildTopology } from '../src/topology/files/topology-from-spec.js'
-import { besideBusyProcess } from './beside-busy-process.js'
+import { beside, besideBusyProcess } from './beside.js'
 import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {
   type Case,
@@ -34,7 +34,7 @@ export function threadsSuites(
     idle(built),
     crowd(built),
     warmUp(built),
-    beside(built),
+    besideOther(built),
     start(built),
     loss(built),
     ...(before === undefined ? [] : [splitBefore(built, before)]),
@@ -308,15 +308,15 @@ function warmUp(built: BuiltPrograms): Suite {
  * One other process computes without a pause, in another session: Linux shares the cores among sessions
  * (autogroup), so two threads of one session may get one core. The launcher binds C's processes.
  */
-function beside(built: BuiltPrograms): Suite {
+function besideOther(built: BuiltPrograms): Suite {
   const sizes = [{ sizeBytes: 8, warmUp: 5000, warmUpMs: 2000, iterations: 200, batches: 41 }]
   const ours = { program: 'pingpong', ranks: 2, args: { memory: 'ordinary', sizes } }
   return {
     name: 'beside',
     implementations: [
-      besideBusyProcess(built.onThreads('ours', { ...ours, bindTo: 'core' }, 60)),
-      besideBusyProcess(built.onThreads('not bound', ours, 60)),
-      besideBusyProcess(built.inC('C', 'Open MPI', 'pingpong', 2, ['8:200:41'], 60)),
+      beside(built.onThreads('ours', { ...ours, bindTo: 'core' }, 60), besideBusyProcess),
+      beside(built.onThreads('not bound', ours, 60), besideBusyProcess),
+      beside(built.inC('C', 'Open MPI', 'pingpong', 2, ['8:200:41'], 60), besideBusyProcess),
     ],
     cases: [
       {
