@@ -13,14 +13,13 @@ import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import { workerFile } from '../package-paths.js'
+import { entryFile } from './processes/entry-file.js'
+import { dropOutputOfBrokenStreams, type OutputStreams } from './processes/output-streams.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
 import type { Launcher } from './processes/session-launcher.js'
 import {
-  dropOutputOfBrokenStreams,
-  entryFile,
   type FollowOptions,
   followWorld,
-  type OutputStreams,
   requireCloneable,
   requireModule,
   type StartedProcess,

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Readable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
 import { abortedWorld } from '../../base/abort.js'
 import { type Clock, realClock } from '../../base/clock.js'
 import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
 import { Decisions } from '../../fabric/authority.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import type { WorldLayout } from '../../messages/process/world-layout.js'
-import { isPackaged } from '../../package-paths.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 import { rangesText } from '../../world/diagnosis.js'
 import { describeWorld } from '../../world/diagnosis-text.js'
@@ -436,99 +431,4 @@ export function areSurvived(outcomes: readonly (ProcessOutcome | undefined)[]): 
         outcome?.kind === 'returned' && gone.every((process) => outcome.without?.includes(process) === true),
     )
   )
-}
-
-/** The output of a worker or another process, which this thread reads. */
-export interface OutputStreams {
-  readonly stdout: Readable
-  readonly stderr: Readable
-}
-
-/** The standard output and error of the workers and processes of running worlds. */
-const sources = new Set<Readable>()
-
-/**
- * Reads and drops output that cannot be passed on. Node passes what workers write on to this process's standard output
- * and error. When one of those fails, Node stops reading, and a worker would wait forever for its output to be written.
- *
- * @returns to be called when the workers have ended
- */
-export function dropOutputOfBrokenStreams(workers: readonly OutputStreams[]): () => void {
-  const own = workers.flatMap(({ stdout, stderr }) => [stdout, stderr])
-  if (sources.size === 0) {
-    listen(process.stdout)
-    listen(process.stderr)
-  }
-  for (const source of own) sources.add(source)
-  return () => {
-    for (const source of own) sources.delete(source)
-    if (sources.size > 0) return
-    process.stdout.off('unpipe', drop)
-    process.stderr.off('unpipe', drop)
-  }
-}
-
-/** Passes on what another process writes, as Node does with what a worker writes. */
-export function passOnOutput({ stdout, stderr }: OutputStreams): void {
-  withoutWarning(process.stdout, () => stdout.pipe(process.stdout, { end: false }))
-  withoutWarning(process.stderr, () => stderr.pipe(process.stderr, { end: false }))
-}
-
-function listen(stream: NodeJS.WriteStream): void {
-  withoutWarning(stream, () => stream.on('unpipe', drop))
-}
-
-/** Adds a listener without Node's warning: the output of every worker has separate listeners there. */
-function withoutWarning(stream: NodeJS.WriteStream, addListener: () => void): void {
-  const most = stream.getMaxListeners()
-  stream.setMaxListeners(0)
-  addListener()
-  stream.setMaxListeners(most)
-}
-
-function drop(source: Readable): void {
-  if (sources.has(source)) source.resume()
-}
-
-/** A file of this package that threads or processes start from. */
-interface EntryFile {
-  /** The file in this copy of the package. */
-  readonly own: URL
-  /** The path below `dist`. */
-  readonly name: string
-  /** The call that takes the file's URL, for the message. */
-  readonly option: string
-}
-
-/**
- * Returns the entry of workers or processes: the given one, else this package's. If an application bundles this code,
- * it is that of the package that the program, or the folder this process runs in, finds.
- *
- * @throws ERR_WORKER when there is none
- */
-export function entryFile(program: URL, given: URL | undefined, { own, name, option }: EntryFile): URL {
-  if (given === undefined && isPackaged()) return own
-  const candidates =
-    given === undefined ? [program, pathToFileURL('./')].flatMap((from) => installed(from, name)) : [given]
-  const found = candidates.find((file) => existsSync(file))
-  if (found !== undefined) return found
-  const [fabric] = option.split('(')
-  const missing =
-    given === undefined
-      ? `the file that ${name === 'worker.js' ? 'workers' : 'processes'} start from is not found, since this library is bundled into the application`
-      : `there is no file '${given.href}'`
-  throw new RankweaveError(
-    'ERR_WORKER',
-    `${fabric}: ${missing}: bundle 'rankweave/dist/${name}' as its own entry, and pass its URL: ${option}`,
-  )
-}
-
-/** Returns the file of the package that a module finds under the name of this one. */
-function installed(from: URL, name: string): URL[] {
-  try {
-    const manifest = createRequire(from).resolve('rankweave/package.json')
-    return [new URL(`./dist/${name}`, pathToFileURL(manifest))]
-  } catch {
-    return []
-  }
 }

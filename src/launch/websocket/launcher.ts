@@ -8,7 +8,9 @@ import { decodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import { childFile } from '../../package-paths.js'
 import type { WebSocketFactory } from '../../websocket/websocket-factory-nodejs.js'
+import { entryFile } from '../processes/entry-file.js'
 import { programDigest } from '../processes/load-program.js'
+import { dropOutputOfBrokenStreams, type OutputStreams, passOnOutput } from '../processes/output-streams.js'
 import type {
   ChildData,
   FromChild,
@@ -17,15 +19,7 @@ import type {
   ToProcess,
 } from '../processes/process-protocol.js'
 import type { Launcher, LaunchRequest } from '../processes/session-launcher.js'
-import {
-  dropOutputOfBrokenStreams,
-  entryFile,
-  followWorld,
-  type OutputStreams,
-  passOnOutput,
-  requireModule,
-  type StartedProcess,
-} from '../processes/started-world.js'
+import { followWorld, requireModule, type StartedProcess } from '../processes/started-world.js'
 import { openRendezvous } from './rendezvous.js'
 import { silenceLimits } from './settings.js'
 

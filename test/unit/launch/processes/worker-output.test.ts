@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { dropOutputOfBrokenStreams } from '../../../../src/launch/processes/started-world.js'
+import { dropOutputOfBrokenStreams } from '../../../../src/launch/processes/output-streams.js'
 
 it('warns of no leak, however many workers write', async () => {
   const warnings: Error[] = []
