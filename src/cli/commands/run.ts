@@ -152,7 +152,7 @@ export const runCommand: AddCommand = (command, act) => {
 
 /** Tells whether a world computed for more than a second, so that more cores would have made it faster. */
 function computedLong(tookSeconds: number, usedSeconds: number): boolean {
-  return usedSeconds > 1 && usedSeconds > 0.5 * tookSeconds && availableParallelism() > 1
+  return usedSeconds > 1 && usedSeconds > 0.25 * tookSeconds && availableParallelism() > 1
 }
 
 /** Names what hosts the ranks, so that logical processes, which share one core, are not taken for threads. */
