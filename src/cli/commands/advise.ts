@@ -128,10 +128,11 @@ function coresRow(ranks: number, nodes: number): ResultRow {
 
 /** Says how much runs of the unchanged command differed, which is what a small gain must exceed. */
 function noiseRow(unchanged: Advice['unchanged']): ResultRow {
+  const { runs = 0, leastSeconds = 0, mostSeconds = 0 } = unchanged ?? {}
   const text =
-    unchanged === null
-      ? 'not known: the unchanged command ran once, with the profile'
-      : `${counted(unchanged.runs, 'run', 'runs')} of the unchanged command took ${secondsText(unchanged.leastSeconds)} to ${secondsText(unchanged.mostSeconds)}`
+    runs < 2
+      ? `not known: the unchanged command ran ${runs === 0 ? 'only' : 'once, and once'} with the profile`
+      : `${runs} runs of the unchanged command took ${secondsText(leastSeconds)} to ${secondsText(mostSeconds)}`
   return row('unchanged', unchanged, 'noise', text)
 }
 

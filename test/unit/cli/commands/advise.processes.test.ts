@@ -102,7 +102,7 @@ describe('rankweave advise', () => {
     expect(none.stdout).toContain(
       "at most 0.0% of the heaviest rank's time is in calls that Rankweave can change",
     )
-    expect(none.stdout).toContain('not known: the unchanged command ran once')
+    expect(none.stdout).toContain('not known: the unchanged command ran only with the profile')
     expect(readdirSync(folder).sort()).toEqual(['mpicc', 'mpirun.script'])
   })
 
