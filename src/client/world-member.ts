@@ -93,19 +93,29 @@ export class WorldMember {
   static async connect(options: WorldMemberOptions): Promise<WorldMember> {
     checkOptions('WorldMember.connect', memberOptions, options)
     const { token, webSocket } = options
-    const url = new URL('/v1/worlds', serviceUrl(options))
+    const service = serviceUrl(options)
+    const url = new URL('/v1/worlds', service)
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
     const make = webSocket ?? (await platformSocket())
     const socket = make(url.href)
-    // The event 'close', which follows, states the reason.
-    socket.addEventListener('error', () => {})
+    // Browsers give no reason; of an open socket the event 'close', which follows, states it.
+    let reason = 'it cannot be reached, or it refuses this page'
+    // Node 22 has no event 'close' of a socket that has never opened.
+    const hasFailed = new Promise<false>((resolve) =>
+      socket.addEventListener('error', (event) => {
+        const { message } = event as { readonly message?: unknown }
+        if (typeof message === 'string' && message !== '') reason = message
+        resolve(false)
+      }),
+    )
     const member = new WorldMember(socket)
     const hasOpened = await Promise.race([
       new Promise<true>((resolve) => socket.addEventListener('open', () => resolve(true))),
+      hasFailed,
       member.closed.then(() => false),
     ])
     if (!hasOpened)
-      throw new RankweaveError('ERR_SERVICE', `no service at ${url.origin}, or it refuses this page`)
+      throw new RankweaveError('ERR_SERVICE', `no service at ${new URL(service).origin}: ${reason}`)
     try {
       member.#hello = await member.#ask('hello', { protocol, ...(token === undefined ? {} : { token }) })
       return member

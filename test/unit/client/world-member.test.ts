@@ -153,6 +153,18 @@ it('whoever is refused, or loses the connection, is told why by everything that 
   const connect = WorldMember.connect({ url: 'http://127.0.0.1:9', webSocket: nobody })
   await expect(connect).rejects.toEqual(code('ERR_SERVICE'))
 
+  // Sockets of Node 22 that never open have an error, and no end.
+  const refused = (): ClientSocket => ({
+    send() {},
+    close() {},
+    addEventListener(type: string, listener: (event: never) => void) {
+      if (type === 'error') setImmediate(listener, { message: 'out of order' } as never)
+    },
+  })
+  await expect(WorldMember.connect({ url: 'http://127.0.0.1:9', webSocket: refused })).rejects.toThrow(
+    'no service at http://127.0.0.1:9: out of order',
+  )
+
   for (const answer of ['{', '[]', '{"reply":7}', '{"reply":"1"}', new Uint8Array(3)]) {
     const odd = () =>
       socketTo((other) => other.addEventListener('message', () => other.send(answer as string)))
