@@ -91,7 +91,7 @@ export const measuredFigures: readonly FigureLine[] = [
   },
   {
     page: 'running.md',
-    line: 'A call of `run` with two workers and a JavaScript program takes {} s from start to end, and 2 to 3 times as long with TypeScript.',
+    line: 'A call of `run` with two workers takes {} s from start to end, and 2 to 3 times as long if the program is TypeScript.',
     values: () => startSeconds('Without a baseline', 'run() alone'),
   },
   {

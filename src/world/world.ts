@@ -410,7 +410,7 @@ class World<T, A> {
     if (diagnose !== true && onUnfinished === undefined) return undefined
     const runtimes = this.#alive()
     if (runtimes.some(({ lostPeers }) => [...lostPeers].length > 0)) return undefined
-    // What has been sent is delivered first, as far as it has arrived.
+    // Each fabric first delivers what has arrived.
     for (const { fabric } of runtimes) fabric.poll()
     const unfinished = unfinishedBusiness(runtimes)
     if (diagnose === true) return unfinished
