@@ -3,12 +3,13 @@
 // Every thread of a world loads the library for itself, and many small modules take longer to load than the
 // same code in a few (docs/decisions/0068). What several entry points share is in chunks, so every module
 // still exists once.
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { buildSync } from 'esbuild'
 import { rolldown } from 'rolldown'
 import { buildPage } from './build-page.mjs'
@@ -49,12 +50,8 @@ const pageEntry = 'entry/browser'
 const files = ['export/c', 'measure/c', 'profile/c', 'shim/c']
 
 /** Packages that users install beside this one; the code of others is in the bundle. */
-const external = [
-  ...Object.keys(manifest.dependencies),
-  ...Object.keys(manifest.optionalDependencies),
-].filter(
-  // Types of ours name its types. Its code loads three times as fast where what nothing uses is left out.
-  (name) => name !== 'zod',
+const external = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+  Object.keys(manifest[kind] ?? {}),
 )
 
 /**
@@ -190,7 +187,9 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
     .replace(/package\.json$/, 'bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   keepTypesOfEntries(dist)
+  const types = promisify(execFile)(process.execPath, [join(root, 'scripts/plain-types.mjs'), dist])
   await bundle(dist)
   await buildPage(join(dist, 'web'))
+  await types
   chmodSync(join(dist, 'cli/main.js'), 0o755)
 }

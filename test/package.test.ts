@@ -18,13 +18,13 @@ const { bin, exports, files } = JSON.parse(textOf('package.json')) as {
 
 /** The other packages that entries load at start: graphs of users, and the decoder of compressed files. */
 const packagesOf: Readonly<Record<string, readonly string[]>> = {
-  graphology: ['graphology', 'graphology-communities-louvain'],
+  graphology: ['graphology'],
   topology: ['pako'],
   schedule: ['pako'],
   rendezvous: ['ws', 'zod'],
 }
 
-/** What a file of `dist` loads before it runs: our files, and other packages. */
+/** What a file of `dist` loads before it runs: our files, and other packages, those whose code it has included. */
 function loadedBy(entry: string): {
   readonly files: readonly string[]
   readonly packages: readonly string[]
@@ -36,8 +36,7 @@ function loadedBy(entry: string): {
     // Line by line: comments and texts of ours may hold the same words.
     const imports = /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm
     const text = textOf(`dist/${file}`)
-    // The code of zod is in the bundle.
-    if (text.includes('\n// node_modules/zod/')) packages.add('zod')
+    for (const name of ['pako', 'zod']) if (text.includes(`\n// node_modules/${name}/`)) packages.add(name)
     for (const [, target] of text.matchAll(imports)) {
       if (target.startsWith('.')) visit(join(dirname(file), target))
       else if (!isBuiltin(target)) packages.add(target)

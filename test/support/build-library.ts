@@ -8,6 +8,7 @@ const sources = [
   'tsconfig.build.json',
   'scripts/build.mjs',
   'scripts/build-page.mjs',
+  'scripts/plain-types.mjs',
   'src',
   'web',
 ]
