@@ -18,6 +18,8 @@ enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
 enum { MOST_RECORDED = 256 };
 
 static int created;
+/* Counts states that were attached or destroyed, from 1: a handle may be that of another communicator afterwards. */
+static unsigned changes = 1;
 /* The states of communicators that are not freed; communicators may be made in several threads. */
 static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,6 +31,7 @@ static void describe(const rw_state *state) {
 
 static void destroy(void *given) {
   rw_state *state = given;
+  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
   pthread_mutex_lock(&lock);
   describe(state);
   if (state->before != NULL) state->before->after = state->after;
@@ -107,6 +110,7 @@ static int hang(MPI_Comm comm, rw_state *state) {
   live = state;
   pthread_mutex_unlock(&lock);
   int code = rw_attribute_set(&attribute, comm, state);
+  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
   if (code != MPI_SUCCESS) destroy(state);
   return code;
 }
@@ -207,9 +211,20 @@ int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   return code;
 }
 
+/* MPI takes longer to find an attribute than a call of few neighbors has to spare, so a thread keeps what it found last. */
 rw_state *rw_state_of(MPI_Comm comm) {
+  static __thread struct {
+    MPI_Comm comm;
+    unsigned changes;
+    rw_state *state;
+  } last;
+  unsigned now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
   int code;
-  return comm == MPI_COMM_NULL ? NULL : rw_attribute_get(&attribute, comm, &code);
+  if (comm == MPI_COMM_NULL) return NULL;
+  if (last.changes == now && last.comm == comm) return last.state;
+  last.comm = comm;
+  last.changes = now;
+  return last.state = rw_attribute_get(&attribute, comm, &code);
 }
 
 /* Makes a communicator for messages of plans: they never meet those of the user. */
