@@ -102,8 +102,9 @@ static int leave(rw_state *state, rw_function function, rw_outcome why, const ca
 }
 
 static int perform(const call *c, rw_function function) {
-  rw_state *state = rw_state_of(c->comm);
   int collective = function <= RW_NEIGHBOR_ALLGATHERV ? RW_ALLGATHER : RW_ALLTOALL;
+  if (rw_state_is_early(c, collective, function)) return by_mpi(c, function);
+  rw_state *state = rw_state_of(c->comm);
   rw_outcome why = rw_why_left(state);
   if (state == NULL) return leave(state, function, why, c);
   if (rw_call_is_wrong(c, &state->lists, function == RW_NEIGHBOR_ALLTOALLV,

@@ -66,7 +66,7 @@ RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
 RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm) {
   int code = rw_next.Comm_dup_with_info(old, info, comm);
   rw_matching_created(code, comm);
-  if (code == MPI_SUCCESS && rw_state_of(old) != NULL) return attached(old, code, *comm, rw_info_is_off(info));
+  if (code == MPI_SUCCESS && rw_state_is_there(old)) return attached(old, code, *comm, rw_info_is_off(info));
   return rw_tune_created(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 

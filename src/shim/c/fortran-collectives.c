@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static int has_neighbors(const MPI_Fint *comm) {
-  return RW_FORTRAN_HAS_INTS && (rw_repairs() || rw_state_of(RW_COMM) != NULL);
+  return RW_FORTRAN_HAS_INTS && (rw_repairs() || rw_state_is_there(RW_COMM));
 }
 
 /* The conditions under which a function of C performs calls. */

@@ -127,7 +127,7 @@ INIT(init_thread, (MPI_Fint * required, MPI_Fint *provided, MPI_Fint *code), (re
 
 RW_ENTRIES(comm_set_info, (MPI_Fint * comm, MPI_Fint *info, MPI_Fint *code), {
   library(comm, info, code);
-  if (*code != MPI_SUCCESS || !RW_FORTRAN_HAS_INTS || rw_state_of(RW_COMM) == NULL) return;
+  if (*code != MPI_SUCCESS || !RW_FORTRAN_HAS_INTS || !rw_state_is_there(RW_COMM)) return;
   *code = rw_info_change(RW_COMM, MPI_Info_f2c(*info));
   if (*code != MPI_SUCCESS) rw_raise(RW_COMM, *code);
 })

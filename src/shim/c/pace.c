@@ -13,7 +13,7 @@
  * The calls before the first agreement; between agreements while a plan is in use or rests, and such agreements per
  * sample; between a lost trial and the next, least and most.
  */
-enum { FIRST = 32, CHECK = 128, CHECKS = 4, PAUSE = 1024, GROWTH = 4, LONGEST_PAUSE = 1 << 16 };
+enum { FIRST = RW_EARLY + RW_WATCH, CHECK = 128, CHECKS = 4, PAUSE = 1024, GROWTH = 4, LONGEST_PAUSE = 1 << 16 };
 /* A trial that the plan loses may take this part of the time of the calls before. */
 enum { PART_OF_TRIAL = 32 };
 /* Before the first plan, planning is assumed to take as long as so many calls. */

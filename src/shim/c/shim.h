@@ -522,6 +522,8 @@ enum {
 
 /* The calls before an agreement that are timed. */
 enum { RW_WATCH = 8 };
+/* The calls of a collective before these, of which nothing but their number is noted. */
+enum { RW_EARLY = 24 };
 
 /* A plan of a communicator. */
 struct rw_plan {
@@ -574,8 +576,15 @@ struct rw_state {
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off);
 /* Returns whether all ranks are processes of the world, which share its settings: alike on all of them. Local. */
 int rw_is_of_world(MPI_Comm comm);
-/* Returns the state; NULL: calls are left to MPI. */
+/* Returns the state, which is made if the communicator had few calls so far; NULL: calls are left to MPI. */
 rw_state *rw_state_of(MPI_Comm comm);
+/* Returns whether there is a state, or will be one. */
+int rw_state_is_there(MPI_Comm comm);
+/*
+ * Returns whether a blocking call is one of the first of its collective on a communicator without a state, and counts it:
+ * MPI carries it out. Local.
+ */
+int rw_state_is_early(const rw_call *call, int collective, rw_function function);
 /*
  * Reads the lists and makes publishers, unless that is done: a communicator of few calls needs neither. If memory is
  * missing, the first agreement finds out. Local.

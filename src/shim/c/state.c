@@ -1,6 +1,7 @@
 /*
- * The state of a topology communicator is an attribute: it is freed with the communicator and is not copied with
- * it.
+ * What is known of a topology communicator is an attribute: it is freed with the communicator and is not copied with it.
+ * A communicator has a short record at first. Many are freed after few calls, for which a state, with lists and plans,
+ * would take longer to make than it can gain.
  */
 #include "shim.h"
 
@@ -18,7 +19,20 @@ enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
 enum { MOST_RECORDED = 256 };
 
 static int created;
-/* Counts states that were attached or destroyed, from 1: a handle may be that of another communicator afterwards. */
+
+/* The record of a communicator. */
+typedef struct {
+  MPI_Comm comm;
+  rw_state *state; /* NULL until it is needed */
+  int number, arena_number, is_used;
+  unsigned calls[RW_COLLECTIVES], counts[RW_NEIGHBOR_ALLTOALLV + 1]; /* calls before there is a state */
+  rw_lists lists; /* without a state: of the lengths, if `ranks` is not 0 */
+} entry;
+
+/* Records that need no allocation. */
+enum { ENTRIES = 64 };
+static entry entries[ENTRIES];
+/* Counts records that were attached or destroyed, from 1: a handle may be that of another communicator afterwards. */
 static unsigned changes = 1;
 /* The states of communicators that are not freed; communicators may be made in several threads. */
 static rw_state *live;
@@ -29,9 +43,28 @@ static void describe(const rw_state *state) {
   rw_record_write(state);
 }
 
-static void destroy(void *given) {
-  rw_state *state = given;
-  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
+/* Returns a record of zeros; NULL: there is no memory. */
+static entry *take_entry(void) {
+  entry *taken = NULL;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; taken == NULL && i < ENTRIES; i++)
+    if (!entries[i].is_used) taken = memset(&entries[i], 0, sizeof *taken);
+  if (taken != NULL) taken->is_used = 1;
+  pthread_mutex_unlock(&lock);
+  return taken != NULL ? taken : calloc(1, sizeof *taken);
+}
+
+static void give_entry(entry *given) {
+  if (given < entries || given >= entries + ENTRIES) {
+    free(given);
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  given->is_used = 0;
+  pthread_mutex_unlock(&lock);
+}
+
+static void destroy_state(rw_state *state) {
   pthread_mutex_lock(&lock);
   describe(state);
   if (state->before != NULL) state->before->after = state->after;
@@ -39,6 +72,13 @@ static void destroy(void *given) {
   if (state->after != NULL) state->after->before = state->before;
   pthread_mutex_unlock(&lock);
   rw_state_remember(state);
+}
+
+static void destroy(void *given) {
+  entry *e = given;
+  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
+  if (e->state != NULL) destroy_state(e->state);
+  give_entry(e);
 }
 
 static rw_attribute attribute = RW_ATTRIBUTE(destroy);
@@ -103,16 +143,12 @@ static int count_created(void) {
   return count;
 }
 
-static int hang(MPI_Comm comm, rw_state *state) {
+static void add_to_live(rw_state *state) {
   pthread_mutex_lock(&lock);
   state->after = live;
   if (live != NULL) live->before = state;
   live = state;
   pthread_mutex_unlock(&lock);
-  int code = rw_attribute_set(&attribute, comm, state);
-  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
-  if (code != MPI_SUCCESS) destroy(state);
-  return code;
 }
 
 /* Takes the first file whose plan fits on all ranks; `parts` are those of this rank. */
@@ -179,52 +215,96 @@ void rw_state_read(rw_state *state) {
   if (state->publishers != NULL) rw_publishers_open(state->publishers, state->comm, state->arena_number);
 }
 
+/* Makes the state of a record, with the calls so far. `is_apart`: settings of the world change it from the start. */
+static int make_state(entry *e, int is_off, int is_apart) {
+  const rw_settings *world = rw_world_settings();
+  rw_state *state = rw_state_allocate();
+  if (state == NULL) return MPI_ERR_NO_MEM;
+  state->comm = e->comm;
+  state->shadow = MPI_COMM_NULL;
+  state->number = e->number;
+  state->arena_number = e->arena_number;
+  if (is_off) state->left = RW_INFO_OFF;
+  else if (is_apart && world->records > 0 && world->always < 1) state->left = RW_RECORDING;
+  for (int c = 0; c < RW_COLLECTIVES; c++) {
+    rw_pace_begin(&state->plans[c], is_apart && world->always > 0);
+    state->plans[c].calls = e->calls[c];
+    state->plans[c].left -= e->calls[c];
+  }
+  for (int f = 0; f <= RW_NEIGHBOR_ALLTOALLV; f++) state->counts[f][RW_TOO_EARLY] = e->counts[f];
+  int code = rw_lists_count(e->comm, &state->lists);
+  if (code == MPI_SUCCESS && is_apart && world->records > 0) {
+    rw_state_read(state);
+    code = agree(state);
+    if (code == MPI_SUCCESS && state->settings.enabled > 0 && state->settings.records > 0)
+      code = rw_record_gather(e->comm, state);
+  }
+  if (code != MPI_SUCCESS) {
+    rw_state_free(state);
+    return code;
+  }
+  add_to_live(state);
+  e->state = state;
+  return code;
+}
+
 int rw_state_attach(MPI_Comm old, MPI_Comm comm, int is_off) {
   if (!has_world()) return MPI_SUCCESS;
   /* Processes of another world may lack this library, so they would not agree. */
   int is_ours = rw_world_settings() == NULL || old == MPI_COMM_WORLD || (comm != MPI_COMM_NULL && rw_is_of_world(comm));
-  int is_needed = is_ours && comm != MPI_COMM_NULL && rw_state_of(comm) == NULL;
+  int is_needed = is_ours && comm != MPI_COMM_NULL && !rw_state_is_there(comm);
   int number = is_needed || old == MPI_COMM_WORLD ? rw_arena_number(old, comm) : -1;
   if (!is_needed) return MPI_SUCCESS;
   int is_apart = sets_apart(comm);
   if (is_apart && rw_world_settings()->enabled < 1) return MPI_SUCCESS;
   int code = rw_watch_end();
-  rw_state *state = rw_state_allocate();
-  if (state == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
-  state->comm = comm;
-  state->shadow = MPI_COMM_NULL;
-  state->number = count_created();
-  if (is_off) state->left = RW_INFO_OFF;
-  else if (is_apart && rw_world_settings()->records > 0 && rw_world_settings()->always < 1) state->left = RW_RECORDING;
-  for (int c = 0; c < RW_COLLECTIVES; c++)
-    rw_pace_begin(&state->plans[c], is_apart && rw_world_settings()->always > 0);
-  state->arena_number = number;
-  if (code == MPI_SUCCESS) code = rw_lists_count(comm, &state->lists);
-  if (code == MPI_SUCCESS && is_apart && rw_world_settings()->records > 0) {
-    rw_state_read(state);
-    code = agree(state);
-    if (code == MPI_SUCCESS && state->settings.enabled > 0 && state->settings.records > 0)
-      code = rw_record_gather(comm, state);
-  }
-  if (code == MPI_SUCCESS) return hang(comm, state);
-  rw_state_free(state);
+  entry *e = code == MPI_SUCCESS ? take_entry() : NULL;
+  if (e == NULL) return code == MPI_SUCCESS ? MPI_ERR_NO_MEM : code;
+  e->comm = comm;
+  e->number = count_created();
+  e->arena_number = number;
+  if (is_off || is_apart || rw_wants_report()) code = make_state(e, is_off, is_apart);
+  if (code == MPI_SUCCESS) code = rw_attribute_set(&attribute, comm, e);
+  __atomic_add_fetch(&changes, 1, __ATOMIC_ACQ_REL);
+  if (code != MPI_SUCCESS) destroy(e);
   return code;
 }
 
 /* MPI takes longer to find an attribute than a call of few neighbors has to spare, so a thread keeps what it found last. */
-rw_state *rw_state_of(MPI_Comm comm) {
+static entry *entry_of(MPI_Comm comm) {
   static __thread struct {
     MPI_Comm comm;
     unsigned changes;
-    rw_state *state;
+    entry *found;
   } last;
   unsigned now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
   int code;
   if (comm == MPI_COMM_NULL) return NULL;
-  if (last.changes == now && last.comm == comm) return last.state;
+  if (last.changes == now && last.comm == comm) return last.found;
   last.comm = comm;
   last.changes = now;
-  return last.state = rw_attribute_get(&attribute, comm, &code);
+  return last.found = rw_attribute_get(&attribute, comm, &code);
+}
+
+int rw_state_is_there(MPI_Comm comm) { return entry_of(comm) != NULL; }
+
+rw_state *rw_state_of(MPI_Comm comm) {
+  entry *e = entry_of(comm);
+  if (e == NULL || e->state != NULL) return e == NULL ? NULL : e->state;
+  int code = make_state(e, 0, 0);
+  if (code != MPI_SUCCESS) rw_raise_alone(comm, code);
+  return e->state;
+}
+
+int rw_state_is_early(const rw_call *call, int collective, rw_function function) {
+  entry *e = entry_of(call->comm);
+  int is_v_send = function == RW_NEIGHBOR_ALLTOALLV, is_v = is_v_send || function == RW_NEIGHBOR_ALLGATHERV;
+  if (e == NULL || e->state != NULL || e->calls[collective] >= RW_EARLY) return 0;
+  if (is_v && e->lists.ranks == 0 && rw_lists_count(e->comm, &e->lists) != MPI_SUCCESS) return 0;
+  if (rw_call_is_wrong(call, &e->lists, is_v_send, is_v)) return 0;
+  e->calls[collective]++;
+  e->counts[function]++;
+  return 1;
 }
 
 /* Makes a communicator for messages of plans: they never meet those of the user. */
