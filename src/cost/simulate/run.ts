@@ -1,4 +1,5 @@
-import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { concatenateWords } from '../../base/packing.js'
+import type { Dependencies, Gates, ProcessProgram } from '../../schedule/lower/program.js'
 import { emptyLog, type JobLog, receiveNs } from './activities.js'
 import { failSimulation } from './block-lengths.js'
 import { EventQueue } from './event-queue.js'
@@ -19,8 +20,42 @@ interface RunSetting extends TransportSetting {
   readonly searches: QueueSearches | null
 }
 
-/** The part of a process's program that a run needs: the dependencies of its frames and combinations. */
-export type WaitingProgram = Pick<ProcessProgram, 'dependencies' | 'gates'>
+/** The dependencies of all programs side by side: objects of each would be fetched from memory with every event. */
+export interface WaitingTasks {
+  /** The tasks of process p: `taskStart[p]` up to the next. Length: processes + 1. */
+  readonly taskStart: Int32Array
+  /** The number of bringers that a task waits for. */
+  readonly needs: Int32Array
+  /** The bringers of process p: `bringerStart[p]` up to the next. Length: processes + 1. */
+  readonly bringerStart: Int32Array
+  /** The tasks that wait for a bringer, numbered in their process: `use[useStart[b]]` up to the next. */
+  readonly useStart: Int32Array
+  readonly use: Int32Array
+  /** The gates of every process; null if there are none. */
+  readonly gates: readonly Gates[] | null
+}
+
+export function waitingTasks(programs: readonly ProcessProgram[]): WaitingTasks {
+  const startsOf = (lengthOf: (dependencies: Dependencies) => number): Int32Array => {
+    const starts = new Int32Array(programs.length + 1)
+    for (const [p, { dependencies }] of programs.entries()) starts[p + 1] = starts[p] + lengthOf(dependencies)
+    return starts
+  }
+  const bringerStart = startsOf(({ useStart }) => useStart.length - 1)
+  const firstUse = startsOf(({ use }) => use.length)
+  const useStart = new Int32Array(bringerStart[programs.length] + 1)
+  for (const [p, { dependencies }] of programs.entries())
+    for (let b = 1; b < dependencies.useStart.length; b++)
+      useStart[bringerStart[p] + b] = firstUse[p] + dependencies.useStart[b]
+  return {
+    taskStart: startsOf(({ needs }) => needs.length),
+    needs: concatenateWords(programs.map(({ dependencies }) => dependencies.needs)),
+    bringerStart,
+    useStart,
+    use: concatenateWords(programs.map(({ dependencies }) => dependencies.use)),
+    gates: programs.some(({ gates }) => gates.sends.length > 0) ? programs.map(({ gates }) => gates) : null,
+  }
+}
 
 /**
  * A run of all programs on a machine. Events are: a processor has done its job, a message comes to a link's end, has
@@ -35,7 +70,7 @@ export type WaitingProgram = Pick<ProcessProgram, 'dependencies' | 'gates'>
 export class SimulatedRun {
   readonly log: JobLog
   readonly #frames: FrameTable
-  readonly #programs: readonly WaitingProgram[]
+  readonly #waiting: WaitingTasks
   readonly #setting: RunSetting
   readonly #isPhased: boolean
   readonly #queue: EventQueue
@@ -78,33 +113,30 @@ export class SimulatedRun {
    */
   readonly #early: Uint8Array
 
-  constructor(frames: FrameTable, programs: readonly WaitingProgram[], setting: RunSetting) {
+  constructor(frames: FrameTable, waiting: WaitingTasks, setting: RunSetting) {
     const { processes, sendStart, receiveStart, from } = frames
     const { paths, costs, progress } = setting
     const count = from.length
     this.#frames = frames
-    this.#programs = programs
+    this.#waiting = waiting
     this.#setting = setting
     this.#isPhased = progress === 'phases'
     this.log = emptyLog(frames, costs.combineNs.length)
     this.#queue = new EventQueue(3 * processes + paths.network.latencyNs.length)
     this.#transport = new Transport(frames, setting, this.#queue, this)
     this.#running = new Int32Array(processes).fill(-1)
-    this.#taskStart = new Int32Array(processes + 1)
+    this.#taskStart = waiting.taskStart
     this.#combineStart = new Int32Array(processes + 1)
     this.#firstGate = new Int32Array(processes)
     for (let p = 0; p < processes; p++) {
-      const { dependencies, gates } = programs[p]
-      const tasks = dependencies.needs.length
-      const posts = gates.sends.length === 0 ? 0 : receiveStart[p + 1] - receiveStart[p]
-      this.#taskStart[p + 1] = this.#taskStart[p] + tasks
-      this.#firstGate[p] = tasks - gates.sends.length - posts
+      const gates = waiting.gates?.[p].sends.length ?? 0
+      const posts = gates === 0 ? 0 : receiveStart[p + 1] - receiveStart[p]
+      this.#firstGate[p] = this.#taskStart[p + 1] - this.#taskStart[p] - gates - posts
       const combinations = this.#firstGate[p] - (sendStart[p + 1] - sendStart[p])
       this.#combineStart[p + 1] = this.#combineStart[p] + combinations
     }
     const tasks = this.#taskStart[processes]
-    this.#missing = new Int32Array(tasks)
-    for (let p = 0; p < processes; p++) this.#missing.set(programs[p].dependencies.needs, this.#taskStart[p])
+    this.#missing = waiting.needs.slice()
     this.#ready = new Int32Array(tasks)
     this.#readyEnd = this.#taskStart.slice(0, processes)
     this.#readyBegun = this.#readyEnd.slice()
@@ -116,7 +148,7 @@ export class SimulatedRun {
     this.#receiveNext = receiveStart.slice(0, processes)
     this.#round = new Int32Array(processes).fill(-1)
     this.#outstanding = new Int32Array(processes)
-    this.#hasGates = !this.#isPhased && programs.some(({ gates }) => gates.sends.length > 0)
+    this.#hasGates = !this.#isPhased && waiting.gates !== null
     this.#early = new Uint8Array(this.#isPhased || this.#hasGates ? count : 0)
     this.#unposted = new Uint8Array(this.#hasGates ? count : 0)
     this.#sent = new Int32Array(this.#hasGates ? count : 0)
@@ -158,7 +190,7 @@ export class SimulatedRun {
 
   #holdReceives(): void {
     const { receiveStart } = this.#frames
-    for (const [p, { gates }] of this.#programs.entries())
+    for (const [p, gates] of this.#waiting.gates!.entries())
       for (const [i, gate] of gates.ofReceive.entries())
         if (gate >= 0) this.#unposted[receiveStart[p] + i] = 1
   }
@@ -270,17 +302,18 @@ export class SimulatedRun {
   }
 
   #settle(process: number, bringer: number): void {
-    const { useStart, use } = this.#programs[process].dependencies
+    const { bringerStart, useStart, use } = this.#waiting
+    const at = bringerStart[process] + bringer
     const first = this.#taskStart[process]
     const end = this.#hasGates ? Number.POSITIVE_INFINITY : this.#firstGate[process]
-    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++)
+    for (let u = useStart[at]; u < useStart[at + 1]; u++)
       if (--this.#missing[first + use[u]] === 0 && use[u] < end) this.#enqueue(process, use[u])
   }
 
   /** Opens a gate, or posts the receive behind one. @param gate a gate; beyond the gates, the receive to be posted */
   #open(process: number, gate: number, now: number, wokenBy: number): void {
     const { frameAt, receiveStart, sendStart } = this.#frames
-    const count = this.#programs[process].gates.sends.length
+    const count = this.#waiting.gates![process].sends.length
     const first = receiveStart[process]
     if (gate < count) {
       const combinations = this.#firstGate[process] - (sendStart[process + 1] - sendStart[process])
@@ -302,10 +335,10 @@ export class SimulatedRun {
 
   #settleSent(process: number, frame: number): void {
     const { sendStart } = this.#frames
-    const { dependencies, gates } = this.#programs[process]
-    if (gates.sends.length === 0) return
+    const { bringerStart, gates } = this.#waiting
+    if (gates![process].sends.length === 0) return
     const sends = sendStart[process + 1] - sendStart[process]
-    const firstSend = dependencies.useStart.length - 1 - sends
+    const firstSend = bringerStart[process + 1] - bringerStart[process] - sends
     this.#settle(process, firstSend + frame - sendStart[process])
   }
 

@@ -8,7 +8,6 @@ import { portsOf } from '../../machine/nodes.js'
 import { type Level, levels } from '../../machine/profile.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { lower } from '../../schedule/lower/lower.js'
-import { noGates } from '../../schedule/lower/lower-frames.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
@@ -24,7 +23,7 @@ import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from '.
 import { blockCopyNs, type Costs, costsOf, costsOfFrames, type ProcessPlaces, placesOf } from './costs.js'
 import { type FrameTable, frameTable, frameTableOfRanks, type RankFrames } from './frame-table.js'
 import { QueueSearches } from './queue-searches.js'
-import { type FrameStart, SimulatedRun, type WaitingProgram } from './run.js'
+import { type FrameStart, SimulatedRun, type WaitingTasks, waitingTasks } from './run.js'
 import {
   type Activity,
   activities,
@@ -93,7 +92,8 @@ export function simulateUntil(
   const frames = frameTable(lowered, bytesOf)
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
   const limitNs = 1000 * limitUs
-  const record = runOnMachine(machine, places, frames, costs, lowered.programs, progress, limitNs)
+  const waiting = waitingTasks(lowered.programs)
+  const record = runOnMachine(machine, places, frames, costs, waiting, progress, limitNs)
   if (record === null) return null
   const simulation = simulationOf(record, lowered, bytesOf, timeline)
   return simulation.timeUs > limitUs ? null : simulation
@@ -272,13 +272,13 @@ export function simulateFrames(
     combineNs: new Float64Array(0),
     copyNs: Float64Array.from(graph.copies, (count) => count * blockCopyNs(profile, blockBytes)),
   }
-  const programs = waitingOf(graph, frames)
+  const waiting = waitingFrames(graph, frames)
   const { log, searches } = runOnMachine(
     machine,
     places,
     frames,
     costs,
-    programs,
+    waiting,
     'dependencies',
     Number.POSITIVE_INFINITY,
   )!
@@ -289,33 +289,24 @@ export function simulateFrames(
   return { timeUs, endUs, traffic: trafficOfFrames(frames, costs), matching }
 }
 
-/** Returns the frames of each rank that wait, and the receives that they wait for. */
-function waitingOf(
+/** Returns the frames of all ranks as tasks that wait for receives. */
+function waitingFrames(
   { sendStart, bringerStart, bringer }: FrameGraph,
-  { receiveOf, receiveStart, from, processes }: ReturnType<typeof frameTableOfRanks>,
-): WaitingProgram[] {
+  { receiveOf, receiveStart, from }: FrameTable,
+): WaitingTasks {
   const frames = from.length
-  const needs = Int32Array.from(
-    { length: frames },
-    (_, frame) => bringerStart[frame + 1] - bringerStart[frame],
-  )
+  const needs = new Int32Array(frames)
   const useStart = new Int32Array(frames + 1)
   for (const brought of bringer) useStart[receiveOf[brought] + 1]++
   for (let position = 0; position < frames; position++) useStart[position + 1] += useStart[position]
   const next = useStart.slice()
   const use = new Int32Array(bringer.length)
   for (let frame = 0; frame < frames; frame++) {
+    needs[frame] = bringerStart[frame + 1] - bringerStart[frame]
     for (let i = bringerStart[frame]; i < bringerStart[frame + 1]; i++)
       use[next[receiveOf[bringer[i]]]++] = frame - sendStart[from[frame]]
   }
-  return Array.from({ length: processes }, (_, p) => ({
-    gates: noGates,
-    dependencies: {
-      needs: needs.subarray(sendStart[p], sendStart[p + 1]),
-      useStart: useStart.subarray(receiveStart[p], receiveStart[p + 1] + 1),
-      use,
-    },
-  }))
+  return { taskStart: sendStart, needs, bringerStart: receiveStart, useStart, use, gates: null }
 }
 
 /**
@@ -329,7 +320,7 @@ function runOnMachine(
   places: ProcessPlaces,
   frames: FrameTable,
   costs: Costs,
-  programs: readonly WaitingProgram[],
+  waiting: WaitingTasks,
   progress: FrameStart,
   limitNs: number,
 ): RunRecord | null {
@@ -340,7 +331,7 @@ function runOnMachine(
   const nodes = machine.cores.length
   const ports = Number.isFinite(limit) ? new NodePorts(frames, places.node, nodes, limit) : null
   const setting = { paths, costs, ports, eagerLimitBytes, progress, searches }
-  const log = new SimulatedRun(frames, programs, setting).toEnd(limitNs)
+  const log = new SimulatedRun(frames, waiting, setting).toEnd(limitNs)
   if (log === null) return null
   return { frames, costs, paths, log, eagerLimitBytes, searches }
 }
