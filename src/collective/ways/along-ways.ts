@@ -316,16 +316,18 @@ export function bcastAlong(
     for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
       const receiver = tree.vrankOf(isSent ? peer : rank)
       const end = receiver + piecesScattered(ranks, receiver)
-      const news: (readonly [number, number])[] = []
+      let isOpen = false
       eachOf(runs, (way, offset) => {
         const home = tree.vrankOf(ways[way].originAt[offset])
-        if (home < receiver || home >= end) news.push([way, offset])
+        if (home >= receiver && home < end) return
+        if (!isOpen) {
+          if (isSent) operations.send(rank, start + stage, peer)
+          else operations.receive(rank, start + stage, peer)
+          operations.after(waitBefore(ways, begin, start + begin))
+          isOpen = true
+        }
+        addSection(way, offset)
       })
-      if (news.length === 0) continue
-      if (isSent) operations.send(rank, start + stage, peer)
-      else operations.receive(rank, start + stage, peer)
-      operations.after(waitBefore(ways, begin, start + begin))
-      for (const [way, offset] of news) addSection(way, offset)
     }
   }
 }
@@ -416,9 +418,10 @@ interface TreeAlong {
 
 function treeAlong([{ originAt, offsetOf }]: readonly GatherWay[], root: number): TreeAlong {
   const ranks = originAt.length
+  const first = offsetOf[root]
   return {
     ranks,
-    vrankOf: (rank) => (offsetOf[rank] - offsetOf[root] + ranks) % ranks,
+    vrankOf: (rank) => offsetOf[rank] - first + (offsetOf[rank] < first ? ranks : 0),
     rankAt: (vrank) => originAt[(vrank + offsetOf[root]) % ranks],
   }
 }

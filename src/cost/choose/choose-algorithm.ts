@@ -210,6 +210,8 @@ const scheduleWork = 1 / 4
  * first.
  */
 const mostWhole = 576
+/** The ranks that are observed in each of three places before a schedule is made. */
+const fewRanks = 16
 /** The most settings of one algorithm that are simulated, whatever the budget. */
 const mostSettings = 40
 
@@ -274,6 +276,7 @@ class AlgorithmSearch {
   readonly #shape: Shape
   readonly #setting: SearchSetting
   readonly #leastTimes: LeastTimes
+  readonly #fewTimes: LeastTimes
   readonly #bounds: ScheduleBounds
   readonly #tried = new Map<string, Tried>()
   /** The texts of all settings whose schedules were made. */
@@ -289,6 +292,7 @@ class AlgorithmSearch {
     this.#setting = setting
     this.#work = work
     this.#leastTimes = new LeastTimes(machine, shape, bytes, slotOf)
+    this.#fewTimes = new LeastTimes(machine, shape, bytes, slotOf, fewRanks)
     this.#bounds = new ScheduleBounds(machine, placesOfRanks(placesOf(machine, shape.ranks), slotOf))
   }
 
@@ -372,9 +376,14 @@ class AlgorithmSearch {
     const size = this.#sizeOf(setting)
     if (size > this.#work) return
     const isSmall = size <= perUnit
-    // For few ranks, the bound of the schedule itself is found just as quickly.
-    const isEstimated = !isSmall && this.#shape.ranks > mostWhole
-    if (isEstimated && this.#leastUs(setting) > this.#fastestUs) return
+    if (!isSmall && this.#shape.ranks > mostWhole && this.#leastUs(setting) > this.#fastestUs) return
+    // A few ranks often show in a fraction of the time that a setting is slower. It counts as one whose schedule showed
+    // it, so that all that the budget allows is tried.
+    if (!isSmall && this.#fewTimes.of(setting.algorithm, setting.segments) > this.#fastestUs) {
+      this.#seen.add(settingText(setting))
+      this.#work -= size * scheduleWork
+      return
+    }
     this.#simulate(setting, size, isSmall ? this.#bestUs(setting) : this.#fastestUs)
   }
 
