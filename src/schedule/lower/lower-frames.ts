@@ -2,7 +2,7 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import { firstNotBelow, stableOrder } from '../../base/search.js'
 import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank, rankOfOperation } from '../walk.js'
-import { homeOfBlock, type LoweringContext } from './lowering-context.js'
+import { homeOfBlock, type LoweringContext, NumberOfBlock } from './lowering-context.js'
 import type { Gates } from './program.js'
 
 /** The frames of a process in one direction: by round, then peer; peers of sends begin after the process. */
@@ -48,7 +48,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
   const partialEnd = new Int32Array(ops.length)
   const blocks = new GrowingInt32Array(ops.length)
   const partials = new GrowingInt32Array(8)
-  const broughtBy = new Map<number, number>()
+  const broughtBy = new NumberOfBlock(schedule, entriesOf(schedule, ranks))
   let count = 0
   for (let i = 0; i < ops.length; count++) {
     const peer = placement[opPeer[ops[i]]]
@@ -107,6 +107,14 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     term,
     entry,
   }
+}
+
+function entriesOf(schedule: Schedule, ranks: Int32Array): number {
+  const { entryStart } = schedule
+  return ranks.reduce((sum, rank) => {
+    const [from, to] = operationsOfRank(schedule, rank)
+    return sum + entryStart[to] - entryStart[from]
+  }, 0)
 }
 
 /**

@@ -1,12 +1,12 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { concatenateWords } from '../../base/packing.js'
-import { rangeAt, stableOrder } from '../../base/search.js'
+import { stableOrder } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind, type Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import { operationsOfRank } from '../walk.js'
 import type { Frames } from './lower-frames.js'
-import type { LoweringContext } from './lowering-context.js'
+import { type LoweringContext, NumberOfBlock } from './lowering-context.js'
 import type { Combinations } from './program.js'
 
 /** The values of a process: their contributors, bringers or makers, and their destinations. */
@@ -49,7 +49,9 @@ class ValueFinder {
   readonly #firstArrival: number
   readonly #firstCombined: number
   /** The first value that holds each block. */
-  readonly #valueOfBlock = new Map<number, number>()
+  readonly #valueOfBlock: NumberOfBlock
+  /** The round in which each value arrives, from {@link #firstArrival} on. */
+  readonly #arrivalRound: Int32Array
 
   constructor(context: LoweringContext, process: number, ranks: Int32Array, sent: Frames, received: Frames) {
     this.#context = context
@@ -68,11 +70,15 @@ class ValueFinder {
     for (let i = 0; i < ranks.length; i++) {
       this.#ownTerm.set(ownBlock.subarray(ownStart[ranks[i]], ownStart[ranks[i] + 1]), this.#ownStart[i])
     }
+    this.#arrivalRound = new Int32Array(received.term.length)
+    for (const [frame, round] of received.round.entries())
+      this.#arrivalRound.fill(round, received.termStart[frame], received.termStart[frame + 1])
+    this.#valueOfBlock = new NumberOfBlock(context.schedule, received.term.length + this.#firstArrival)
     for (let v = received.term.length - 1; v >= 0; v--) {
       if (received.term[v] >= 0) this.#valueOfBlock.set(received.term[v], this.#firstArrival + v)
     }
     this.#ownTerm.forEach((term, own) => {
-      if (!this.#valueOfBlock.has(term)) this.#valueOfBlock.set(term, own)
+      if (this.#valueOfBlock.get(term) === -1) this.#valueOfBlock.set(term, own)
     })
   }
 
@@ -121,7 +127,7 @@ class ValueFinder {
   /** Returns the value of a block that is there when a round begins. */
   #blockBefore(block: number, round: number): number {
     const value = this.#valueOfBlock.get(block)
-    if (value !== undefined && this.#roundOf(value) < round) return value
+    if (value !== -1 && this.#roundOf(value) < round) return value
     const own = this.#ownTerm.indexOf(block)
     if (own === -1) throw this.#missing(block, `to send it in round ${round}`)
     return own
@@ -129,9 +135,7 @@ class ValueFinder {
 
   /** Returns the round in which a value is contributed (-1) or arrives. */
   #roundOf(value: number): number {
-    if (value < this.#firstArrival) return -1
-    const { termStart, round } = this.#received
-    return round[rangeAt(termStart, value - this.#firstArrival)]
+    return value < this.#firstArrival ? -1 : this.#arrivalRound[value - this.#firstArrival]
   }
 
   #slots(places: HeldValues | undefined): Int32Array {

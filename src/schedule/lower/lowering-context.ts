@@ -3,7 +3,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { topologyLimits } from '../../topology/limits.js'
 import type { Schedule } from '../ir.js'
-import type { Specification } from '../specification.js'
+import { blockCount, type Specification } from '../specification.js'
 import { type MessageRounds, roundsAwaited } from './rounds.js'
 
 /** A schedule and a placement, with the facts that the lowering of all processes shares. */
@@ -91,4 +91,28 @@ export function homeOfBlock({ schedule, placement, hasHomes }: LoweringContext, 
   let origin = Math.floor((block * ranks) / partStart[ranks])
   if (block < partStart[origin] || block >= partStart[origin + 1]) origin = rangeAt(partStart, block)
   return placement[origin]
+}
+
+/** So many elements of an array take less time and memory to fill than an entry of a map. */
+const elementsPerEntry = 64
+
+/** A number for each block, -1 until one is set. */
+export class NumberOfBlock {
+  readonly #array: Int32Array | null
+  readonly #map = new Map<number, number>()
+
+  /** @param expected the number of blocks that get a number: a map has them if there are far more blocks */
+  constructor({ specification }: Schedule, expected: number) {
+    const blocks = blockCount(specification)
+    this.#array = blocks <= elementsPerEntry * (expected + 1) ? new Int32Array(blocks).fill(-1) : null
+  }
+
+  get(block: number): number {
+    return (this.#array === null ? this.#map.get(block) : this.#array[block]) ?? -1
+  }
+
+  set(block: number, number: number): void {
+    if (this.#array === null) this.#map.set(block, number)
+    else this.#array[block] = number
+  }
 }
