@@ -81,6 +81,11 @@ export interface Algorithm {
    * segments. Default 1.
    */
   readonly sections?: number
+  /**
+   * Returns what its operations for a shape follow from: settings with the same object have the same operations. Absent
+   * if no other setting has them.
+   */
+  waysOf?(shape: Shape): object
   /** Whether its messages depend on the grid of a shape. */
   readonly followsGrid?: true
   /**

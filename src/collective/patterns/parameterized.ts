@@ -24,6 +24,7 @@ export interface AlgorithmFamily<Table extends ParameterTable>
   parts?(shape: Shape, values: ParameterValues<Table>): number
   sections?(values: ParameterValues<Table>): number
   refuses?(shape: Shape, values: ParameterValues<Table>): string | null
+  waysOf?(shape: Shape, values: ParameterValues<Table>): object
   order?(shape: Shape, values: ParameterValues<Table>): CombinationOrder
   emit(
     shape: Shape,
@@ -39,7 +40,7 @@ const mostRetained = 64
 
 /** Returns the algorithm of a family at the defaults of its parameters. */
 export function parameterized<Table extends ParameterTable>(family: AlgorithmFamily<Table>): Algorithm {
-  const { parts, refuses, order, sections, emit, ...facts } = family
+  const { parts, refuses, order, sections, waysOf, emit, ...facts } = family
   const { id, parameters } = facts
   const names = Object.keys(parameters) as (keyof Table & string)[]
   const retained = new Map<string, Algorithm>()
@@ -52,6 +53,7 @@ export function parameterized<Table extends ParameterTable>(family: AlgorithmFam
     with: bound,
     ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
     ...(refuses === undefined ? {} : { refuses: refusing(values) }),
+    ...(waysOf === undefined ? {} : { waysOf: (shape: Shape) => waysOf(shape, values) }),
     ...(order === undefined ? {} : { order: (shape: Shape) => order(shape, values) }),
     ...(sections === undefined ? {} : { sections: sections(values), refuses: refusing(values) }),
     emit: (shape, rank, operations, specification) => emit(shape, rank, operations, specification, values),

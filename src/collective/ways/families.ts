@@ -1,4 +1,5 @@
 import { integerOption } from '../../base/option.js'
+import { equalNumbers } from '../../base/search.js'
 import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { type ParameterTable, parameterized } from '../patterns/parameterized.js'
 import {
@@ -142,6 +143,7 @@ function algorithmsAlong<Values extends { readonly ports: number }>(
     sections: (values: object) => typed(values).ports,
     refuses: (shape: Shape, values: object) => family.refuses(shape, typed(values)),
   }
+  const waysOf = (shape: Shape, values: object) => firstEqual(shape, family.ways(shape, typed(values)))
   const ofBlocks = (collective: 'allgather' | 'reduce-scatter', emitAlong: typeof gatherAlong) =>
     parameterized<ParameterTable>({
       ...common(collective, 'blocks'),
@@ -159,6 +161,7 @@ function algorithmsAlong<Values extends { readonly ports: number }>(
       ...common(collective, 'data'),
       parameters,
       ...functions,
+      waysOf,
       parts: ({ ranks, segments = 1 }) => ranks * segments,
       ...(collective === 'bcast' ? {} : { order: () => 'any' }),
       emit(shape, rank, operations, _, values) {
@@ -190,6 +193,26 @@ function retainedWays(shape: Shape, key: string, make: () => readonly GatherWay[
   const ofShape = retained.get(shape) ?? new Map<string, readonly GatherWay[]>()
   retained.set(shape, ofShape.set(key, ways))
   return ways
+}
+
+/** Returns the first ways of a shape that are equal to given ones, which are its own, too. */
+function firstEqual(shape: Shape, ways: readonly GatherWay[]): readonly GatherWay[] {
+  return [...retained.get(shape)!.values()].find((other) => areEqual(other, ways))!
+}
+
+function areEqual(a: readonly GatherWay[], b: readonly GatherWay[]): boolean {
+  return a === b || (a.length === b.length && a.every((way, i) => isEqual(way, b[i])))
+}
+
+function isEqual(a: GatherWay, b: GatherWay): boolean {
+  return (
+    a.stages === b.stages &&
+    equalNumbers(a.originAt, b.originAt) &&
+    a.originAt.every(
+      (participant) =>
+        JSON.stringify([...a.messages(participant)]) === JSON.stringify([...b.messages(participant)]),
+    )
+  )
 }
 
 /** The most bits of a cube; its corners take four bytes each. */

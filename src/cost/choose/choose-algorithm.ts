@@ -249,6 +249,15 @@ interface Tried {
   readonly alternative: AlgorithmAlternative
 }
 
+/** The simulation of a schedule; null if it would take longer than the limit. */
+interface Outcome {
+  readonly limitUs: number
+  readonly leastUs: number
+  readonly simulation: Pick<Simulation, 'timeUs' | 'traffic'> | null
+  readonly planMs: number
+  readonly parameters: Parameters
+}
+
 /** An algorithm at its defaults that serves the shape. */
 interface AlgorithmCandidate {
   readonly algorithm: Algorithm
@@ -279,6 +288,8 @@ class AlgorithmSearch {
   readonly #fewTimes: LeastTimes
   readonly #bounds: ScheduleBounds
   readonly #tried = new Map<string, Tried>()
+  /** By {@link Algorithm.waysOf}. */
+  readonly #outcomes = new Map<object, Outcome>()
   /** The texts of all settings whose schedules were made. */
   readonly #seen = new Set<string>()
   readonly #bestOfFamily = new Map<string, number>()
@@ -427,29 +438,41 @@ class AlgorithmSearch {
    */
   #simulate(setting: CutAlgorithm, size: number, limitUs: number): number {
     const { algorithm, segments } = setting
-    const { bytes, now, slotOf } = this.#setting
     const text = settingText(setting)
     this.#seen.add(text)
-    const before = now()
-    const schedule = scheduleOf(algorithm, cutShape(this.#shape, segments))
-    const planMs = now() - before
-    const leastUs = this.#bounds.of(schedule, bytes)
-    if (leastUs > limitUs) {
-      this.#work -= size * scheduleWork
-      return leastUs
-    }
-    this.#work -= size
-    const placement = slotOf === null ? {} : { placement: slotOf }
-    const simulation = simulateUntil(schedule, this.#machine, { bytes, ...placement }, limitUs)
-    if (simulation === null) return Number.POSITIVE_INFINITY
+    const shape = cutShape(this.#shape, segments)
+    const outcome = this.#outcomeOf(algorithm, shape, limitUs)
+    const { leastUs, simulation, planMs } = outcome
+    this.#work -= size * (leastUs > limitUs ? scheduleWork : 1)
+    if (leastUs > limitUs) return leastUs
+    if (simulation === null || simulation.timeUs > limitUs) return Number.POSITIVE_INFINITY
     const { timeUs, traffic } = simulation
-    const { parameters } = schedule
+    const parameters = { ...outcome.parameters, ...algorithm.values }
     const alternative = { algorithm: text, parameters, timeUs, ...sentIn(traffic), planMs }
     const family = atDefaults(algorithm).id
     this.#tried.set(text, { setting, family, alternative })
     this.#bestOfFamily.set(family, Math.min(timeUs, this.#bestUs(setting)))
     this.#fastestUs = Math.min(this.#fastestUs, timeUs)
     return timeUs
+  }
+
+  /** Schedules and simulates an algorithm, unless another setting that has the same operations was. */
+  #outcomeOf(algorithm: Algorithm, shape: Shape, limitUs: number): Outcome {
+    const { bytes, now, slotOf } = this.#setting
+    const ways = algorithm.waysOf?.(shape)
+    const known = ways === undefined ? undefined : this.#outcomes.get(ways)
+    if (known !== undefined && (known.simulation !== null || known.limitUs >= limitUs)) return known
+    const before = now()
+    const schedule = scheduleOf(algorithm, shape)
+    const planMs = now() - before
+    const leastUs = this.#bounds.of(schedule, bytes)
+    const placement = slotOf === null ? {} : { placement: slotOf }
+    const made =
+      leastUs > limitUs ? null : simulateUntil(schedule, this.#machine, { bytes, ...placement }, limitUs)
+    const simulation = made === null ? null : { timeUs: made.timeUs, traffic: made.traffic }
+    const outcome = { limitUs, leastUs, simulation, planMs, parameters: schedule.parameters }
+    if (ways !== undefined) this.#outcomes.set(ways, outcome)
+    return outcome
   }
 
   /** Returns the algorithms that were simulated, fastest first. */
