@@ -8,34 +8,38 @@ const endWord = 0
 /** The index of its length in milliseconds; 0: none has been. */
 const lengthWord = 1
 
-/** The time between two looks of a thread; a look takes about two microseconds. */
-const looksEveryMs = 2
-/** A thread shares its core when it waited for it for so long since its last look, and for such a part of that time. */
-const delayedMs = 0.3
-const delayedShare = 0.05
-/** The first and the longest period of blocking. */
+/**
+ * The least time between two looks of a thread, and the part of it for which a thread that shares its core waits for
+ * it. While nothing is known, the time is two slices of the scheduler: collectors of garbage take less of it. Just
+ * after a period of blocking little is evidence. A look takes about two microseconds.
+ */
+const firstLook = { everyMs: 8, share: 0.2 } as const
+const nextLook = { everyMs: 2, share: 0.1 } as const
+/** The first and the longest period of blocking, and the ratio of one to the one before. */
 const firstMs = 20
 const longestMs = 1000
-/** A world that shares its cores again so soon after a period has shared them all the time. */
-const soonMs = 16
+const growth = 4
+/** A world that shares its cores again so soon after a period has shared them all the time: a wait may take as long. */
+const soonMs = 250
 
 /**
  * Tells the threads of a world whether other programs use their cores, all of them at once: a thread that polls there
  * spends its slice, and then waits for those of the others, some milliseconds each; it also keeps a peer from the core
  * if both are on the same one. The scheduler prefers a thread that has blocked, as soon as it is woken. The longer
- * cores are shared, the more seldom the threads try whether they still are.
+ * cores are shared, the more seldom the threads try whether they still are; while one still waits for its core, they do
+ * not try.
  */
 export class SharedCores {
   readonly #words: Int32Array
-  readonly #delayMs: () => number
+  readonly #delayMs: (() => number) | undefined
   #lookedAt = 0
   #delayBefore = 0
 
   /**
    * @param words of memory that the threads of the world share, zero at first
-   * @param delayMs for how long this thread could have run but had no core, since it began
+   * @param delayMs for how long this thread could have run but had no core, since it began; undefined: not known
    */
-  constructor(words: Int32Array = new Int32Array(sharedCoresWords), delayMs: () => number = () => 0) {
+  constructor(words: Int32Array = new Int32Array(sharedCoresWords), delayMs?: () => number) {
     this.#words = words
     this.#delayMs = delayMs
   }
@@ -48,23 +52,31 @@ export class SharedCores {
   /** Looks whether this thread had to wait for its core; most calls return at once. */
   look(now: number): void {
     const sinceMs = now - this.#lookedAt
-    if (sinceMs < looksEveryMs) return
+    if (sinceMs < nextLook.everyMs || this.#delayMs === undefined) return
+    const { everyMs, share } = this.#leftMs(clockOf(now)) > -soonMs ? nextLook : firstLook
+    if (sinceMs < everyMs) return
     const delay = this.#delayMs()
     const waitedMs = delay - this.#delayBefore
     this.#lookedAt = now
     this.#delayBefore = delay
-    if (waitedMs > delayedMs && waitedMs > delayedShare * sinceMs) this.lost(now)
+    if (waitedMs > share * sinceMs) this.#lost(now)
   }
 
-  /** Notes that another program had the core of this thread. */
-  lost(now: number): void {
+  /** Notes that the clock stood still while this thread polled: the only evidence where delays are not known. */
+  stoodStill(now: number): void {
+    if (this.#delayMs === undefined) this.#lost(now)
+  }
+
+  /** Begins a period of blocking, four times as long as one that has just ended, or prolongs the present one. */
+  #lost(now: number): void {
     const words = this.#words
     const clock = clockOf(now)
     const left = this.#leftMs(clock)
-    if (left > 0) return
     const before = Atomics.load(words, endWord)
     const last = Atomics.load(words, lengthWord)
-    const length = last > 0 && left > -soonMs ? Math.min(2 * last, longestMs) : firstMs
+    const isNew = left <= 0
+    const recurs = last > 0 && left > -soonMs
+    const length = !recurs ? firstMs : isNew ? Math.min(growth * last, longestMs) : last
     if (Atomics.compareExchange(words, endWord, before, (clock + length) | 0) === before)
       Atomics.store(words, lengthWord, length)
   }
@@ -82,26 +94,25 @@ function clockOf(now: number): number {
   return (performance.timeOrigin + now) | 0
 }
 
-/** Reads Linux' account of the time for which the calling thread could have run but had no core; 0 elsewhere. */
+/** Reads Linux' account of the time for which the calling thread could have run but had no core. */
 export class RunDelay {
+  /** Returns milliseconds since the thread began; undefined on other systems, and where containers hide the file. */
+  readonly ms: (() => number) | undefined
   readonly #file: number | undefined
-  readonly #text = new Uint8Array(64)
 
   constructor() {
     try {
-      this.#file = openSync('/proc/thread-self/schedstat', 'r')
+      const file = openSync('/proc/thread-self/schedstat', 'r')
+      const text = new Uint8Array(64)
+      this.#file = file
+      this.ms = () => {
+        const length = readSync(file, text, 0, text.length, 0)
+        const [, nanoseconds] = String.fromCharCode(...text.subarray(0, length)).split(' ')
+        return Number(nanoseconds) / 1e6
+      }
     } catch {
-      // Only Linux counts it, and containers may hide the file: then a clock that stands still has to tell.
       this.#file = undefined
     }
-  }
-
-  /** Milliseconds since the thread began. */
-  readonly ms = (): number => {
-    if (this.#file === undefined) return 0
-    const length = readSync(this.#file, this.#text, 0, this.#text.length, 0)
-    const [, nanoseconds] = String.fromCharCode(...this.#text.subarray(0, length)).split(' ')
-    return Number(nanoseconds) / 1e6
   }
 
   close(): void {

@@ -12,7 +12,7 @@ const ownCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
 const sharedCore = { spinMs: 0, turnMs: 0, activePollingMs: 4, blockMs: 1 } as const
 /** The blocked time after which the event loop gets its turn. */
 const blockedPerTurnMs = 4
-/** The time between two polls that shows that another process had the core: a poll takes nanoseconds. */
+/** The time between two polls that shows that another program had the core: a poll takes nanoseconds. */
 const preemptedMs = 0.5
 /** The number of polls between two readings of the clock. */
 const pollsPerClock = 16
@@ -92,7 +92,7 @@ export class SpinPolicy {
       if (poll(pollsPerClock)) return true
       const now = performance.now()
       // Polls that copy parts of a long message take as long as another process would.
-      if (now - before > preemptedMs && this.#moved() === moved) this.#cores.lost(now)
+      if (now - before > preemptedMs && this.#moved() === moved) this.#cores.stoodStill(now)
       if (now >= until) return false
       before = now
     }

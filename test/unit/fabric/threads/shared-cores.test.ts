@@ -11,9 +11,9 @@ class Thread {
     this.cores.look(1000)
   }
 
-  /** Waits for its core, for a part of the last five milliseconds before a time. */
+  /** Waits for its core, for a part of the last ten milliseconds before a time. */
   waits(milliseconds: number, until: number): void {
-    this.cores.look(until - 5)
+    this.cores.look(until - 10)
     this.delayMs += milliseconds
     this.cores.look(until)
   }
@@ -30,7 +30,7 @@ describe('cores that others use', () => {
   it('belong to the world until a thread has waited for its own', () => {
     const thread = new Thread()
     expect(thread.sharedMs(1000)).toBe(0)
-    thread.waits(0.2, 1010)
+    thread.waits(1, 1010)
     thread.delayMs += 3
     thread.cores.look(1200)
     expect(thread.sharedMs(1200)).toBe(0)
@@ -48,21 +48,37 @@ describe('cores that others use', () => {
   it('count as shared for longer when they still are, for a second at most', () => {
     const thread = new Thread()
     const lengths: number[] = []
-    for (let now = 1010, times = 0; times < 9; times++) {
+    for (let now = 1010, times = 0; times < 6; times++) {
       thread.waits(4, now)
       const length = thread.sharedMs(now)
       lengths.push(length)
-      now += length + 5
+      now += length + 20
     }
-    expect(lengths).toEqual([20, 40, 80, 160, 320, 640, 1000, 1000, 1000])
+    expect(lengths).toEqual([20, 80, 320, 1000, 1000, 1000])
   })
 
   it('count as shared for a short while again when they were free before', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.waits(4, 1032)
-    thread.waits(4, 1110)
-    expect(thread.sharedMs(1110)).toBe(20)
+    thread.waits(4, 1050)
+    thread.waits(4, 1400)
+    expect(thread.sharedMs(1400)).toBe(20)
+  })
+
+  it('count as shared from when a thread last waited for its own', () => {
+    const thread = new Thread()
+    thread.waits(4, 1010)
+    thread.waits(4, 1025)
+    expect(thread.sharedMs(1025)).toBe(20)
+  })
+
+  it('are still shared where a thread waits for a part of a slice just after', () => {
+    const thread = new Thread()
+    thread.waits(4, 1010)
+    thread.cores.look(1031)
+    thread.delayMs += 0.5
+    thread.cores.look(1034)
+    expect(thread.sharedMs(1034)).toBe(80)
   })
 
   it('belong to the world again, even weeks later', () => {
@@ -71,16 +87,16 @@ describe('cores that others use', () => {
     expect(thread.sharedMs(1010 + 2 ** 31 + 1000)).toBe(0)
   })
 
-  it('are shared where a clock stood still while the thread polled', () => {
-    const thread = new Thread()
-    thread.cores.lost(1500)
-    expect(thread.sharedMs(1500)).toBe(20)
+  it('are shared where the clock stood still while the thread polled, if delays are not known', () => {
+    const [known, unknown] = [new SharedCores(undefined, () => 0), new SharedCores()]
+    for (const cores of [known, unknown]) cores.stoodStill(1500)
+    expect([known.areShared(1500), unknown.areShared(1500)]).toEqual([false, true])
   })
 
   it('look at the delay only every few milliseconds', () => {
     let looks = 0
     const cores = new SharedCores(new Int32Array(sharedCoresWords), () => ++looks)
-    for (let now = 1000; now < 1010; now += 0.01) cores.look(now)
-    expect(looks).toBeLessThanOrEqual(5)
+    for (let now = 1000; now < 1020; now += 0.01) cores.look(now)
+    expect(looks).toBe(3)
   })
 })
