@@ -20,6 +20,7 @@ const inTable = (file: string, table: string) => (name: string, what: string, ba
     : ([file, table, name, what, baseline] as const)
 
 const threads = inTable('threads', 'Compared with C on Open MPI')
+const beside = inTable('threads', 'Beside one busy process, compared with C on Open MPI')
 const alone = inTable('threads', 'Without a baseline')
 const packed = inTable('threads', 'Compared with C packed by hand')
 const mpi = inTable('mpi', 'Compared with C on the same library')
@@ -59,12 +60,12 @@ export const headlines: readonly Headline[] = [
     text: 'Times of messages are half a round trip; many ranks share two threads, as processes of C share two cores.\n\n![latency and bandwidth by message size](threads.svg)',
     rows: [
       threads('ping-pong, half round trip, 8 B', '8 B'),
-      threads(
-        'ping-pong, half round trip, 8 B, beside one busy process, not bound',
+      beside(
+        'ping-pong, half round trip, 8 B, not bound, beside one busy process',
         '8 B, beside a busy process',
       ),
-      threads(
-        'ping-pong, half round trip, 8 B, beside one busy process, bound to cores',
+      beside(
+        'ping-pong, half round trip, 8 B, bound to cores, beside one busy process',
         'the same with `--bind-to core`',
       ),
       threads('ping-pong, half round trip, 1 KiB', '1 KiB'),

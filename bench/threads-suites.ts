@@ -320,7 +320,7 @@ function besideOther(built: BuiltPrograms): Suite {
     ],
     cases: [
       {
-        case: 'ping-pong, half round trip, 8 B, beside one busy process, bound to cores',
+        case: 'ping-pong, half round trip, 8 B, bound to cores, beside one busy process',
         unit: 'us',
         ours: 'ours',
         key: '8',
@@ -328,7 +328,7 @@ function besideOther(built: BuiltPrograms): Suite {
         target: ratioAtMost(20),
       },
       {
-        case: 'ping-pong, half round trip, 8 B, beside one busy process, not bound',
+        case: 'ping-pong, half round trip, 8 B, not bound, beside one busy process',
         unit: 'us',
         ours: 'not bound',
         key: '8',
