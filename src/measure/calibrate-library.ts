@@ -14,7 +14,7 @@ export interface LibraryCalibration extends Calibration {
   readonly library: string
   /** The bytes of the longest message that is sent before its receiver is ready; Infinity if none waits. */
   readonly eagerLimitBytes: number
-  /** The greatest part by which a time of one job exceeds that of another. */
+  /** The greatest range of a time over all jobs, as a part of its mean. */
   readonly spread: number
 }
 
@@ -165,13 +165,15 @@ function quartiles(rounds: readonly (readonly number[])[], count: number): reado
   })
 }
 
-/** Returns the greatest part by which one of several measurements of the same figures exceeds another. */
+/** Returns the greatest range of a figure in several measurements, as a part of its mean. */
 function spreadOf(all: readonly (readonly number[] | null)[], resolutions: readonly number[]): number {
   const measured = all.filter((figures) => figures !== null)
   const spreads = resolutions.map((least, i) => {
     const values = measured.map((figures) => figures[i])
-    const [low, high] = [Math.min(...values), Math.max(...values)]
-    return high - low <= least ? 0 : (high - low) / Math.max(low, least)
+    const range = Math.max(...values) - Math.min(...values)
+    // Figures are differences of times, so noise may make one negative, or nearly 0.
+    const mean = values.reduce((sum, value) => sum + Math.abs(value), 0) / values.length
+    return range <= least ? 0 : range / Math.max(mean, least)
   })
   return measured.length === 0 ? 0 : Math.max(...spreads)
 }
