@@ -110,21 +110,21 @@ export function matchingVerdictText(verdict: MatchingVerdict): string {
   const trained = isSelfTrained
     ? ' clusters and partners-static were trained on the traces that they replayed, so that their gain is a bound: --train takes those of an earlier run.'
     : ''
-  const fromList = `${gainText(baseline, own)} against one list, the design of MPICH`
-  const fromSources = `${gainText(openMpi, own)} against a list per source, that of Open MPI`
+  const fromList = `${gainText(baseline, own)} one list, the design of MPICH`
+  const fromSources = `${gainText(openMpi, own)} a list per source, that of Open MPI`
   switch (kind) {
     case 'none':
       return 'No message was matched: there is nothing to gain.'
     case 'healthy':
       return `${all}\nMatching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.${trained}`
     case 'own':
-      return `${all}\nBy an index this program would gain ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
+      return `${all}\nMatching by an index is ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
     case 'other': {
       const ofSources =
         best.design.name === openMpi.design.name
           ? 'which Open MPI has already'
-          : `${gainText(openMpi, best)} against a list per source, that of Open MPI`
-      return `${all}\nBy ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${trained}${cause}`
+          : `${gainText(openMpi, best)} a list per source, that of Open MPI`
+      return `${all}\nMatching by ${best.design.name} is ${gainText(baseline, best)} one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} the index of Rankweave. That index is ${fromList}, and ${fromSources}.${differs}${trained}${cause}`
     }
   }
 }
@@ -137,12 +137,12 @@ function tookText({ stopped, leastMs, ms, longestRankMs }: SummedDesign): string
 
 const msText = (ms: number) => (ms < 999.5 ? `${significant(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-/** Returns `27.1 times`, or nothing; a bound or an estimate if replays were stopped. */
+/** Returns `27.1 times as fast as`; a bound or an estimate if replays were stopped. */
 function gainText(from: SummedDesign, to: SummedDesign): string {
   const known = to.stopped || !from.stopped
   const gain = (known ? from.ms : from.leastMs) / Math.max(1e-9, to.ms)
   const about = to.stopped ? 'about ' : from.stopped ? 'at least ' : ''
-  return gain < 1.05 ? 'nothing' : `${about}${figure(Number(gain.toFixed(1)))} times`
+  return gain < 1.05 ? 'no faster than' : `${about}${figure(Number(gain.toFixed(1)))} times as fast as`
 }
 
 /** The share of all entries below which a group is named together with similar ones. */

@@ -61,7 +61,7 @@ describe('the verdict on matching', () => {
     })
     expect(text).toMatch(/^Matching took 60\.0 ms in all by one list and 4\.00 ms by the index of Rankweave/)
     expect(text).toContain(
-      'By an index this program would gain 15 times against one list, the design of MPICH, and 3 times against a list per source, that of Open MPI. Rankweave has that index already.',
+      'Matching by an index is 15 times as fast as one list, the design of MPICH, and 3 times as fast as a list per source, that of Open MPI. Rankweave has that index already.',
     )
   })
 
@@ -69,13 +69,13 @@ describe('the verdict on matching', () => {
     const times = { list: { ms: 60 }, index: { ms: 4 } }
     const bins = verdictText({ ...times, 'source-lists': { ms: 12 }, bins: { ms: 3 } })
     expect(bins).toContain(
-      'By bins this program would gain 20 times against one list, the design of MPICH, 4 times against a list per source, that of Open MPI, and 1.3 times against the index of Rankweave. That index gains 15 times',
+      'Matching by bins is 20 times as fast as one list, the design of MPICH, 4 times as fast as a list per source, that of Open MPI, and 1.3 times as fast as the index of Rankweave. That index is 15 times',
     )
     const sources = verdictText({ ...times, 'source-lists': { ms: 2 }, bins: { ms: 3 } })
     expect(sources).toContain(
-      'the design of MPICH, which Open MPI has already, and 2 times against the index',
+      'the design of MPICH, which Open MPI has already, and 2 times as fast as the index',
     )
-    expect(sources).toContain('and nothing against a list per source, that of Open MPI.')
+    expect(sources).toContain('and no faster than a list per source, that of Open MPI.')
   })
 
   it('says at least where the replay of the slower design was stopped', () => {
@@ -84,7 +84,7 @@ describe('the verdict on matching', () => {
       ...{ 'source-lists': { ms: 12 }, index: { ms: 4 }, bins: { ms: 4 } },
     })
     expect(text).toContain('Matching took at least 10.0 s in all by one list and 4.00 ms by the index')
-    expect(text).toContain('gain at least 2,500 times against one list')
+    expect(text).toContain('is at least 2,500 times as fast as one list')
   })
 
   it('names the time of one rank where several took it', () => {
