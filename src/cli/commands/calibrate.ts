@@ -57,7 +57,7 @@ const optionTable = {
     wholeList(65, 2 ** 24, 64),
     calibratedSizes.join(),
   ),
-  fit: option('--fit <file>', "fit PLogP to a file of measurements ('rankweave measure') instead"),
+  fit: option('--fit <file>', 'fit PLogP to a file of measurements instead'),
   profile: option('--profile <name>', 'with --fit: a built-in profile or a file, which has the overheads'),
   fanIn: option(
     '--fan-in <name>',

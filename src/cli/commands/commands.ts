@@ -72,7 +72,7 @@ export const commands: readonly ListedCommand[] = [
     name: 'plan',
     group: 'Plans and studies',
     usage: '[options] <spec>',
-    description: 'Plan a neighbor allgather over a topology, verify the plan and count its messages.',
+    description: 'Plan a neighborhood collective over a topology, verify the plan and count its messages.',
     load: async () => (await import('./plan.js')).planCommand,
   },
   {

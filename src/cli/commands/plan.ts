@@ -209,7 +209,7 @@ function choiceRows(compared: ReportedChoice): string {
     columns(sorted, [
       ['  strategy', nameOf],
       ['simulated', ({ timeUs }) => `${figure(timeUs)} us`],
-      ['direct / this', ({ timeUs }) => ratioText(direct?.timeUs ?? null, timeUs)],
+      ['direct sends / this', ({ timeUs }) => ratioText(direct?.timeUs ?? null, timeUs)],
       ['allgather / this', ({ timeUs }) => ratioText(ordinary?.timeUs ?? null, timeUs)],
       ['messages', ({ messages }) => figure(messages)],
       farthest

@@ -32,7 +32,7 @@ export function strategyOptions(others: readonly string[] = []) {
 export const operationOption = {
   operation: option(
     '--operation <name>',
-    `of a topology: ${neighborCollectives.join(', ')} (default: that of the program, for edges:FILE of rankweave record; else ${neighborCollectives[0]})`,
+    `of a topology: ${neighborCollectives.join(', ')} (default: that of the program, for a recorded edges:FILE; else ${neighborCollectives[0]})`,
     oneOf(...neighborCollectives),
   ),
 }
