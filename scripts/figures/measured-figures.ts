@@ -1,3 +1,4 @@
+import { readNeighborhood } from '../../bench/neighborhood/record-neighborhood.js'
 import { type ResultFigure, type ResultTable, readResults } from '../../bench/results-file.js'
 import { medianOf } from '../../src/base/search.js'
 import { type FigureLine, figure } from './page-figures.js'
@@ -49,6 +50,44 @@ function preloadedRow(label: string, name: string): FigureLine {
       )
     },
   }
+}
+
+/** Ratios of times in one table of a bench, from the least to the greatest, of cases that a pattern matches. */
+function ratiosOf(name: string, title: string, cases: RegExp): number[] {
+  const { figures } = tableOf(name, title)
+  return figures
+    .filter((each) => cases.test(each.case))
+    .map(({ ratio }) => ratio!)
+    .sort((a, b) => a - b)
+}
+
+/** A line with the least and the greatest of such ratios. */
+function rangeLine(page: string, line: string, ratios: () => readonly number[]): FigureLine {
+  return { page, line, values: async () => [ratios()[0], ratios().at(-1)!].map((ratio) => figure(ratio, 2)) }
+}
+
+/** What algorithms along the dimensions of four nodes took by what Open MPI chose, without those of several ports. */
+const exportedRatios = () =>
+  ratiosOf(
+    'exported',
+    'Along the dimensions of four nodes, and the algorithms that Open MPI chooses',
+    /^[a-z-]+ 1 MiB/,
+  )
+
+/** What products by the exchange that `auto` chooses took by the better of two, with one rank per process of MPI. */
+const productRatios = () =>
+  ratiosOf(
+    'spmm',
+    'A product by the exchange that auto chooses, and by the better of direct sends and an ordinary allgather',
+    /^(Open MPI|MPICH): .* 16 ranks on 16 processes$/,
+  )
+
+/** The mean and the worst of how much longer the choice of `auto` takes than the best known strategy, in percent. */
+async function regrets(): Promise<string[]> {
+  const { figures } = readNeighborhood()
+  return ['mean', 'worst'].map((name) =>
+    figure(figures.find((each) => each.case === `regret of the choice: ${name}`)!.ours!, 1),
+  )
 }
 
 const mooreThree = 'Open MPI: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C'
@@ -135,6 +174,41 @@ export const measuredFigures: readonly FigureLine[] = [
       fromSimGrid('torus and tapered Clos', 'mean error of simulated times'),
       fromSimGrid('clusters', 'largest error'),
     ],
+  },
+  {
+    page: 'strategies.md',
+    line: 'The simulator differs from SimGrid, an independent simulator, by {}% on average on clusters, and by {}% at most.',
+    values: async () => [
+      fromSimGrid('clusters', 'mean error of simulated times'),
+      fromSimGrid('clusters', 'largest error'),
+    ],
+  },
+  ...['network-collectives.md', 'study/networks.md'].map((page) =>
+    rangeLine(
+      page,
+      'Exported to C, with 16 processes and 1 MiB, these algorithms with one port took {} to {} times as long as what Open MPI chooses.',
+      exportedRatios,
+    ),
+  ),
+  rangeLine(
+    'sparse-products.md',
+    'There, with one rank per process, products took {} to {} of the time of the better other exchange in [our measurements](benchmarks.md#sparse-products).',
+    productRatios,
+  ),
+  rangeLine(
+    'study/sparse-products.md',
+    'With one rank per process on one node of MPI, `auto` chose shared memory in 44 of 48 runs, and its products took {} to {} of the time.',
+    productRatios,
+  ),
+  {
+    page: 'neighborhood-strategies.md',
+    line: 'The choice takes {}% longer than the best known strategy on average over 60 cases, and {}% at worst (`bench/neighborhood/results.json`).',
+    values: regrets,
+  },
+  {
+    page: 'decisions/0032-chosen-strategies.md',
+    line: 'Over 60 cases (64 to 1,024 ranks) choices take {}% longer than the best tried on average, {}% at worst.',
+    values: regrets,
   },
   {
     page: 'decisions/0061-regions-of-shared-memory.md',
