@@ -152,7 +152,7 @@ export const rooms: readonly Room[] = [
   },
   { name: 'worker.ts', holds: 'the program of a worker thread' },
   { name: 'child.ts', holds: 'the program of an operating-system process that `run` starts' },
-  { name: 'from-source.mjs', holds: 'the same two from TypeScript; not published', packages: ['tsx'] },
+  { name: 'from-source.mjs', holds: 'the next two from TypeScript; not published', packages: ['tsx'] },
   {
     name: 'entry',
     holds: 'one file per import path of the package',
