@@ -60,7 +60,7 @@ export interface Obstacle {
 
 /** The obstacle to settings that are to be learned, after so many runs, or fewer for lack of time, that tried others. */
 export const noneFaster = (runs: number, needsTime: boolean): Obstacle => ({
-  obstacle: `none was faster than MPI's in ${runs === 1 ? 'a run that tried others' : `${runs} runs that tried others`}, without an interval`,
+  obstacle: `other algorithms were not faster than MPI's in ${runs === 1 ? 'the one run' : `${runs} runs`} that tried them, too few for an interval`,
   needsTime,
   wasTried: true,
 })
@@ -261,7 +261,7 @@ function verdictOf(
       .map(({ name, ...change }) => `${name}, ${untriedText(change)}`),
   ]
   if (open.length > 0)
-    return `The runs do not say yet whether this pays: ${open.join('; ')}. More pairs (--minutes, --pairs) or a quieter machine would.`
+    return `The runs do not say yet whether this pays: ${open.join('; ')}. To decide, give it more time (--minutes) or a quieter machine.`
   if (tried.length > 0) {
     const texts = [
       ...tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`),
@@ -274,9 +274,10 @@ function verdictOf(
   const most = untried.reduce((share, change) => Math.max(share, change.share), 0)
   if (most < leastShare)
     return `Nothing to gain here: ${touchedText(most)} is in calls that Rankweave can change.`
-  return untried.some(({ wasTried }) => wasTried)
-    ? 'Nothing was faster here: each change has its reason.'
-    : 'Nothing to try here: each change has its reason.'
+  const found = untried.filter(({ wasTried }) => wasTried).map(({ name, reason }) => `${name}, ${reason}`)
+  return found.length === 0
+    ? 'Nothing to try here: the rows above say why, change by change.'
+    : `Nothing was faster here: ${found.join('; ')}.`
 }
 
 /** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */

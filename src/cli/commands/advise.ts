@@ -1,16 +1,16 @@
 import { rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { type Advice, advised, gainText, untriedText } from '../../advise/advice.js'
 import { adviceDocument } from '../../advise/advice-document.js'
-import { callsNoNeighborhood, touchedText } from '../../advise/changes.js'
+import { callsNoNeighborhood, leastShare, touchedText } from '../../advise/changes.js'
 import { htmlOf } from '../../document/html.js'
-import { summaryOf } from '../../profile/summary.js'
-import { shellWord } from '../../text/printable.js'
+import { type ProfileSummary, summaryOf } from '../../profile/summary.js'
+import { percentText, shellWord } from '../../text/printable.js'
 import { addOptions, json, number, option, readOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { inMpiText } from '../output/recorded-graphs-report.js'
+import { inMpiText, longestCallsRow } from '../output/recorded-graphs-report.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import {
   counted,
@@ -89,6 +89,7 @@ export const adviseCommand: AddCommand = (command, act) => {
         const options = readOptions(optionTable, raw)
         const { minutes, pairs, compare, output, mpicc } = options
         const endsMs = performance.now() + minutes * 60_000
+        const [loadBefore] = loadavg()
         const files = Object.values(fileOfChange).map((name) => join(options.folder, name))
         await checkOutputs(report, output, ...files)
         const folder = temporaryRecordFolder(resolve('.'))
@@ -102,7 +103,7 @@ export const adviseCommand: AddCommand = (command, act) => {
           await program.measure()
           const advice = await advised(program.changes, program.runs(pairs, endsMs))
           await conclude(report, command, program, {
-            ...{ advice, compare, minutes, output },
+            ...{ advice, compare, loadBefore, minutes, output },
             folder: options.folder,
           })
           if (program.ended !== null) throw program.ended
@@ -127,35 +128,48 @@ function coresRow(ranks: number, nodes: number): ResultRow {
 }
 
 /** Says how much runs of the unchanged command differed, which is what a small gain must exceed. */
-function noiseRow(unchanged: Advice['unchanged']): ResultRow {
+function noiseRow(unchanged: Advice['unchanged'], loadBefore: number): ResultRow {
   const { runs = 0, leastSeconds = 0, mostSeconds = 0 } = unchanged ?? {}
+  const cores = availableParallelism()
+  const others =
+    loadBefore < cores / 2
+      ? ''
+      : `; other programs kept ${loadBefore.toFixed(1)} of ${counted(cores, 'core', 'cores')} busy before`
   const text =
     runs < 2
       ? `not known: the unchanged command ran ${runs === 0 ? 'only' : 'once, and once'} with the profile`
       : `${runs} runs of the unchanged command took ${secondsText(leastSeconds)} to ${secondsText(mostSeconds)}`
-  return row('unchanged', unchanged, 'noise', text)
+  return row('unchanged', unchanged, 'noise', text + others)
 }
 
 /** Says in a sentence what is left to do after the verdict. */
-function nextText(
-  { advised, tried, untried }: Advice,
-  { command, minutes, isShort, nodes }: NextFacts,
-): string {
+function nextText({ advised, tried, untried }: Advice, { minutes, isShort, nodes }: NextFacts): string {
   const elsewhere = nodes > 1 ? '' : '; only on several nodes can placement help: run advise there, too'
   if (advised.length > 0) return `start the program by the last line${elsewhere}`
   if (isShort) return 'give the program more to do, and advise again'
   if (tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime))
     return `advise again with --minutes ${Math.min(mostMinutes, Math.ceil(3 * minutes))}, or leave the command as it is`
-  if (!untried.some(({ reason }) => reason === callsNoNeighborhood))
-    return `nothing: start the program as today${elsewhere}`
-  if (nodes === 1)
-    return `nothing, unless neighborhood collectives replace its messages (docs/speed-up-your-mpi-program.md)${elsewhere}`
+  return `nothing: start the program as today${elsewhere}`
+}
+
+/** Says what a program that waits for messages could call instead. */
+function rewritingRow(
+  { untried }: Advice,
+  { kinds }: ProfileSummary,
+  { command, nodes }: { readonly command: readonly string[]; readonly nodes: number },
+): ResultRow {
+  const share = kinds.moving + kinds.waiting
+  const isPossible = untried.some(({ reason }) => reason === callsNoNeighborhood)
+  if (!isPossible || share < leastShare) return row('rewriting', null, 'rewriting', null)
   const record = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
-  return `${record}, then the study that it names: its last line says whether neighborhood collectives in place of the messages would pay`
+  const how =
+    nodes === 1
+      ? 'neighborhood collectives could take their place (speed-up-your-mpi-program.md of the documentation), mostly on several nodes'
+      : `${record}, and the study that it names, simulate whether neighborhood collectives in their place would pay`
+  return row('rewriting', `messages take ${percentText(share)} of the time of all ranks: ${how}`)
 }
 
 interface NextFacts {
-  readonly command: readonly string[]
   readonly minutes: number
   /** Whether the run was too short for a verdict. */
   readonly isShort: boolean
@@ -176,6 +190,8 @@ interface Conclusion {
   /** The page. */
   readonly output: string | undefined
   readonly minutes: number
+  /** The load average before the first run. */
+  readonly loadBefore: number
   /** The folder for files that the changes need. */
   readonly folder: string
 }
@@ -184,7 +200,7 @@ async function conclude(
   report: Reporter,
   command: readonly string[],
   program: TriedProgram,
-  { advice, compare, minutes, output, folder }: Conclusion,
+  { advice, compare, folder, loadBefore, minutes, output }: Conclusion,
 ): Promise<void> {
   const { profile } = program
   await program.writeFiles(advice.advised, folder)
@@ -206,15 +222,17 @@ async function conclude(
       `${counted(ranks, 'rank', 'ranks')} on ${counted(nodes.length, 'node', 'nodes')}, ${mpi}`,
     ),
     shown('time', `${secondsText(seconds)} in the profiled run; ${inMpiText(summary)}`),
+    longestCallsRow(summary.calls),
     coresRow(ranks, nodes.length),
-    noiseRow(advice.unchanged),
+    noiseRow(advice.unchanged, loadBefore),
     ...advice.tried.map(({ name, share, what, gain }) =>
       shown(name, `${gainText(gain)}; ${what}; it can touch ${touchedText(share)}`),
     ),
     ...advice.untried.map(({ name, ...change }) => shown(name, untriedText(change))),
     shown('results', compare === undefined ? null : comparedText(program.count, compare)),
     togetherRow(advice),
-    row('next', nextText(advice, { command, minutes, isShort, nodes: nodes.length })),
+    rewritingRow(advice, summary, { command, nodes: nodes.length }),
+    row('next', nextText(advice, { minutes, isShort, nodes: nodes.length })),
     held({ advised: advice.advised, verdict, use, file: output ?? null }),
   ]
   if (output !== undefined) {

@@ -97,7 +97,6 @@ function profileRows(summary: ProfileSummary): readonly ResultRow[] {
   const kindTexts = callKinds
     .filter((kind) => kinds[kind] >= leastShare)
     .map((kind) => `${percentText(kinds[kind])} ${kindText[kind]}`)
-  const longest = calls.filter(({ share }) => share >= leastShare).slice(0, 3)
   const [collective] = collectives.filter(({ share }) => share >= leastShare)
   return [
     row(
@@ -106,7 +105,7 @@ function profileRows(summary: ProfileSummary): readonly ResultRow[] {
       'time',
       `${secondsText(seconds)}; ${inMpiText(summary)}${kindTexts.length === 0 ? '' : ` (of all: ${kindTexts.join(', ')})`}`,
     ),
-    shown('calls', listed(longest.map(({ name, share }) => `${name} ${percentText(share)}`))),
+    longestCallsRow(calls),
     shown('imbalance', `${imbalance.toFixed(2)}, the longest time outside MPI by the mean`),
     shown(
       'messages',
@@ -119,6 +118,12 @@ function profileRows(summary: ProfileSummary): readonly ResultRow[] {
         : `${collective.name} of ${counted(collective.bytes, 'byte', 'bytes')} on ${counted(collective.ranks, 'rank', 'ranks')}, ${percentText(collective.share)} of the time of all ranks`,
     ),
   ]
+}
+
+/** Returns the row of the functions in which most time passes, such as `MPI_Allreduce 50%, MPI_Waitall 49%`. */
+export function longestCallsRow(calls: ProfileSummary['calls']): ResultRow {
+  const longest = calls.filter(({ share }) => share >= leastShare).slice(0, 3)
+  return shown('calls', listed(longest.map(({ name, share }) => `${name} ${percentText(share)}`)))
 }
 
 /** Prints `in MPI 48% of the time of all ranks, 64% of the heaviest rank's`. */

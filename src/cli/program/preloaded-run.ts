@@ -260,7 +260,7 @@ async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => s
   if (code === 0) return
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-  const message = `${name} ended with ${how}, ${ifItFails()}${advice}${slotAdvice(said) ?? lastLines(said)}`
+  const message = `${name} ended with ${how}, ${ifItFails()}${advice}${launchAdvice(said) ?? lastLines(said)}`
   const cause = new RankweaveError('ERR_SHIM', message)
   throw new WorldFailure(cause.message, { cause })
 }
@@ -283,8 +283,10 @@ async function restOf(errors: Readable): Promise<void> {
   errors.destroy()
 }
 
-/** Says how to start more processes than the launcher has slots for; null unless it has said that they lack. */
-function slotAdvice(said: string): string | null {
+/** Says what a launcher asks for that lacks slots, or that root has started; null unless it has said so. */
+function launchAdvice(said: string): string | null {
+  if (/allow-run-as-root|ALLOW_RUN_AS_ROOT/.test(said))
+    return '; it refuses to start programs as root: add --allow-run-as-root, or use another user'
   if (!/not enough slots|already filled/.test(said)) return null
   return '; to share cores, add --oversubscribe (Open MPI 5: --map-by :OVERSUBSCRIBE), or name more hosts with --host or --hostfile'
 }

@@ -267,7 +267,7 @@ export class TriedProgram {
       how.prepare?.()
       begunMs = performance.now()
     }
-    const ifItFails = () => (isFirst ? 'so it has no profile' : 'which it did not in the first run')
+    const ifItFails = () => (isFirst ? 'so it has no profile' : 'although its first run ended well')
     const [first, other] = ['first.out', 'other.out'].map((name) => join(folder, name))
     const input = inputFromItsStart()
     const file = compare === null ? null : openSync(isFirst ? first : other, 'w')

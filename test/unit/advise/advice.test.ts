@@ -49,7 +49,7 @@ describe('an advice', () => {
       'The runs do not say yet whether this pays: ' +
         "neighborhood plans, not tried: the time was over (it can touch at most 50% of the heaviest rank's time); " +
         "collective settings, not tried: the time was over (it can touch at most 50% of the heaviest rank's time). " +
-        'More pairs (--minutes, --pairs) or a quieter machine would.',
+        'To decide, give it more time (--minutes) or a quieter machine.',
     )
   })
 

@@ -95,7 +95,8 @@ describe('rankweave advise', () => {
       use: [],
       cores: null,
       unchanged: { runs: 11, leastSeconds: 1, mostSeconds: 1 },
-      next: expect.stringMatching(/ record -o graph\.txt -- .*, then the study/),
+      rewriting: expect.stringMatching(/^messages take \d.* record -o graph\.txt -- .*, and the study/),
+      next: 'nothing: start the program as today',
       verdict: 'Nothing to gain here: placement, 1.00 times as fast [1.00, 1.00] in 11 pairs.',
     })
     const none = await advise(launcherThat({ calls: '' }))
@@ -161,7 +162,7 @@ describe('rankweave advise', () => {
     const failing = await advise(launcherThat({ rest }))
     expect(failing).toMatchObject({ exitCode: 3 })
     expect(failing.stderr).toContain(
-      'ended with exit code 1, which it did not in the first run; to share cores, add --oversubscribe',
+      'ended with exit code 1, although its first run ended well; to share cores, add --oversubscribe',
     )
     const noProgram = await advise(launcherThat({ rest: 'rm -f "$file" .rankweave-*/profile.jsonl' }))
     expect(noProgram).toMatchObject({ exitCode: 2 })
