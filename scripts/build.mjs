@@ -4,7 +4,7 @@
 // same code in a few (docs/decisions/0068). What several entry points share is in chunks, so every module
 // still exists once.
 import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { argv, stderr } from 'node:process'
@@ -38,10 +38,13 @@ const entriesByUrl = [
 /** Modules that users import or run, as paths below src without extension. */
 function entries() {
   const exported = Object.values(manifest.exports).flatMap((target) => target.default ?? [])
-  const paths = [...exported, ...Object.values(manifest.bin)]
+  const paths = [...exported, commandEntry]
   const modules = paths.map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, ''))
   return [...modules.filter((path) => path !== pageEntry), ...entriesByUrl]
 }
+
+/** What bin/rankweave.js loads. */
+const commandEntry = 'dist/cli/main.js'
 
 /** What pages load: one file that is whole, so that no chunk of it serves a process of Node, too. */
 const pageEntry = 'entry/browser'
@@ -191,5 +194,4 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   await bundle(dist)
   await buildPage(join(dist, 'web'))
   await types
-  chmodSync(join(dist, 'cli/main.js'), 0o755)
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-launcher.js'
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'

@@ -164,7 +164,7 @@ function rewritingRow(
   const record = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
   const how =
     nodes === 1
-      ? 'neighborhood collectives could take their place (speed-up-your-mpi-program.md of the documentation), mostly on several nodes'
+      ? 'neighborhood collectives could take their place (docs/speed-up-your-mpi-program.md), mostly on several nodes'
       : `${record}, and the study that it names, simulate whether neighborhood collectives in their place would pay`
   return row('rewriting', `messages take ${percentText(share)} of the time of all ranks: ${how}`)
 }

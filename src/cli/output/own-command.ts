@@ -18,6 +18,9 @@ const here = (): StartPlace => ({
   folder: process.cwd(),
 })
 
+/** The modules of a checkout that are started as the command. */
+const entries = [join('bin', 'rankweave.js'), join('dist', 'cli', 'main.js')]
+
 /**
  * Returns the words that start this command again when a user types them in the same folder: `rankweave` where PATH has
  * it, `npx rankweave` in a project or checkout that has it, otherwise `node` with the path of this command.
@@ -30,7 +33,7 @@ export function ownCommand({ main, path, folder }: StartPlace = here()): string 
   const folders = [...foldersAbove(folder)]
   const isInstalled = folders.some((one) => existsSync(join(one, bin, 'rankweave')))
   const project = folders.find((one) => existsSync(join(one, 'package.json')))
-  const isCheckout = project !== undefined && isSameFile(main, join(project, 'dist', 'cli', 'main.js'))
+  const isCheckout = project !== undefined && entries.some((entry) => isSameFile(main, join(project, entry)))
   if (isInstalled || isCheckout || main.includes(`${sep}_npx${sep}`)) return 'npx rankweave'
   return `node ${shellWord(main)}`
 }

@@ -35,6 +35,9 @@ describe('the words that start the command', () => {
     const link = join(root(), 'link.js')
     symlinkSync(main, link)
     expect(ownCommand({ main: link, path: '', folder })).toBe('npx rankweave')
+    expect(ownCommand({ main: made('checkout', 'bin', 'rankweave.js'), path: '', folder })).toBe(
+      'npx rankweave',
+    )
     const elsewhere = dirname(made('other', 'package.json'))
     expect(ownCommand({ main, path: '', folder: elsewhere })).toBe(`node ${main}`)
     const loaded = join(root(), '_npx', '1', 'main.js')
