@@ -143,7 +143,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'service',
     holds: 'plans and worlds over HTTP: jobs, their store, tenants, limits',
-    packages: ['classic-level', 'fastify', 'pino', 'prom-client', 'ws', 'zod'],
+    packages: ['@rankweave/service', 'classic-level', 'fastify', 'prom-client', 'ws', 'zod'],
   },
   {
     name: 'cli',

@@ -77,6 +77,7 @@ export const errorCodes = [
   'ERR_CANCELLED',
   'ERR_STORE',
   'ERR_SERVICE',
+  'ERR_SERVICE_PACKAGE',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

@@ -88,6 +88,23 @@ describe('the manifest', () => {
     expect(packages['node_modules/light-my-request']).toBeDefined()
   })
 
+  it('brings at most 12 packages, none with a script that installs it', () => {
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      readonly packages: Readonly<
+        Record<string, { readonly dependencies?: object; readonly hasInstallScript?: true }>
+      >
+    }
+    const brought = new Set([''])
+    for (const path of brought)
+      for (const name of Object.keys(packages[path].dependencies ?? {}))
+        brought.add(
+          [`${path}/node_modules/${name}`, `node_modules/${name}`].find((each) => each in packages)!,
+        )
+    expect([...brought].filter((path) => packages[path].hasInstallScript === true)).toEqual([])
+    expect(brought.size).toBeLessThanOrEqual(12)
+    expect(brought).toContain('node_modules/ws')
+  })
+
   it('packs the target of every relative link of the pages that it packs, unless the repository alone has it', () => {
     const below = ['docs', 'examples'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(

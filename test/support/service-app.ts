@@ -7,6 +7,7 @@ import type { ServiceContext } from '../../src/service/http/context.js'
 import { Guard } from '../../src/service/http/guard.js'
 import { ServiceMetrics } from '../../src/service/http/metrics.js'
 import { Jobs } from '../../src/service/jobs/jobs.js'
+import { importPackages } from '../../src/service/packages.js'
 import { Store } from '../../src/service/store/store.js'
 import { Tenants } from '../../src/service/tenant.js'
 import { MountedWorlds } from '../../src/service/worlds/mounted-worlds.js'
@@ -29,7 +30,8 @@ export async function serviceApp(
   const pool = { run } as unknown as ServiceContext['tasks']
   const tenants = new Tenants(null)
   const rendezvous = new Rendezvous()
-  const metrics = new ServiceMetrics({})
+  const packages = await importPackages()
+  const metrics = new ServiceMetrics(packages, {})
   const context: ServiceContext = {
     ...{ store, limits, tenants, log: logger, tasks: pool, now: () => new Date() },
     mounted: new MountedWorlds({ rendezvous, limits, log: logger }),
@@ -39,7 +41,7 @@ export async function serviceApp(
     connections: new Connections(limits, false),
     guard: new Guard({ host: '127.0.0.1', isTls: false, publicUrl: undefined, allowedOrigins: [] }),
   }
-  const app = makeApp({ context, metrics, files: new Map(), tls: undefined, logger })
+  const app = makeApp({ packages, context, metrics, files: new Map(), tls: undefined, logger })
   onTestFinished(async () => {
     rendezvous.close('over')
     await context.jobs.close(1000)

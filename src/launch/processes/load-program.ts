@@ -20,16 +20,17 @@ export interface ProgramChoice {
 }
 
 /**
- * Loads a program's exports `default` and `hosted`. TypeScript is compiled while it loads. `import 'rankweave'`
+ * Loads a program's exports `default` and `hosted`. TypeScript is compiled while it loads, by `tsx` where that is
+ * installed, or else by Node, which removes types only. `import 'rankweave'`
  * resolves to this copy of the library, so that a program works from any folder and never loads a second one.
  *
- * @throws ERR_PROGRAM when it fails to load, exports no default function, or exports `hosted` that is not a function
+ * @throws ERR_PROGRAM when it fails to load, nothing here compiles TypeScript, it exports no default function, or exports `hosted` that is not a function
  */
 export async function loadExports<T, A>(
   url: string,
   { hosted: isHosted = true, name = nameOf(url) }: ProgramChoice = {},
 ): Promise<UserProgram<T, A>> {
-  await prepareLoader(new URL(url))
+  await prepareLoader(new URL(url), name)
   let module: Exports
   try {
     module = (await import(url)) as Exports
@@ -37,7 +38,9 @@ export async function loadExports<T, A>(
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
     const place = syntaxErrorPlace(cause)
     const where = place === undefined ? '' : ` (${place})`
-    throw programError(name, `${name} failed to load: ${causeText(cause)}${where}`, cause)
+    const isBeyondNode = (cause as NodeJS.ErrnoException)?.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+    const hint = isBeyondNode ? '; the package tsx compiles all of TypeScript: npm install tsx' : ''
+    throw programError(name, `${name} failed to load: ${causeText(cause)}${where}${hint}`, cause)
   }
   const main = defaultOf(module)
   if (!isCallable(main)) {
@@ -94,24 +97,22 @@ export function programError(file: string, message: string, cause?: unknown): Ra
 const installed = { typescript: false, ownName: false }
 
 /**
- * Installs the hooks that a program needs. Node loads JavaScript by itself; TypeScript needs the compiler's hook, below
+ * Installs the hooks that a program needs. Node loads JavaScript by itself; tsx, if it is installed, has a hook below
  * this library's, which calls it. Such a hook starts a thread and makes every import wait for it. So a JavaScript
  * program that resolves to this copy anyway, or imports no package, gets none. If Node has hooks of the same thread,
  * and the compiler uses them, the program gets one of these.
  */
-async function prepareLoader(url: URL): Promise<void> {
+async function prepareLoader(url: URL, name: string): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
-  if (typescript) {
-    const tsx = await import('tsx/esm/api')
-    tsx.register({ tsconfig: false })
-    installed.typescript = true
-  }
+  const compiler = typescript ? await compilerFor(name) : null
+  if (compiler === 'node') registerHooks!({ resolve: sourceFirst })
+  if (typescript) installed.typescript = true
   if (installed.ownName && !typescript) return
   // Bundled, this code has no files that a program could import.
   if (!isPackaged()) return
   if (!typescript && (hasThisCopy(url) || !mayImportPackages(url, flags()))) return
   const own = ownExports()
-  if (registerHooks === undefined || (typescript && nodeMajor < 26)) {
+  if (registerHooks === undefined || (compiler === 'tsx' && nodeMajor < 26)) {
     register(resolver, { parentURL: import.meta.url, data: { own } })
   } else {
     registerHooks({
@@ -122,6 +123,38 @@ async function prepareLoader(url: URL): Promise<void> {
     })
   }
   installed.ownName = true
+}
+
+/** Registers the hook of tsx, or leaves TypeScript to Node. @throws ERR_PROGRAM if there is neither */
+async function compilerFor(name: string): Promise<'tsx' | 'node'> {
+  try {
+    const tsx = await import('tsx/esm/api')
+    tsx.register({ tsconfig: false })
+    return 'tsx'
+  } catch (cause) {
+    const { typescript } = process.features as { readonly typescript?: 'strip' | 'transform' | false }
+    if (typescript && registerHooks !== undefined) return 'node'
+    const message = `${name}: TypeScript needs Node 22.18 or newer, or the package tsx: npm install tsx (${reasonText(cause)})`
+    throw programError(name, message)
+  }
+}
+
+/** Finds `x.ts` where a program imports `./x.js`, as its compiler does. Every `.ts` is an ES module. */
+const sourceFirst: ResolveHook = (name, context, next) => {
+  const found = resolvedSource(name, context, next)
+  const isOpen = found.format === undefined || found.format === null || found.format === 'commonjs-typescript'
+  return isOpen && /^file:.*\.ts(\?|$)/.test(found.url) ? { ...found, format: 'module-typescript' } : found
+}
+
+function resolvedSource(...[name, context, next]: Parameters<ResolveHook>): Resolved {
+  try {
+    return next(name, context)
+  } catch (error) {
+    const source = name.replace(/\.([cm]?)js$/, '.$1ts')
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND'
+    if (!isMissing || source === name || !/^(file:|\.{0,2}\/)/.test(name)) throw error
+    return next(source, context)
+  }
 }
 
 /** From version 26 on Node warns of hooks in another thread, and the compiler has none. */

@@ -1,18 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { jsonCommas, jsonDepth } from '../../base/json-depth.js'
 import { maxMessageDepth } from '../../client/protocol/limits.js'
 import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/worlds.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
+import type { ServicePackages } from '../packages.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
 import {
@@ -34,6 +29,7 @@ import { addViewRoutes } from './view-routes.js'
 const params = z.strictObject({ id: mountedWorldId })
 
 interface AppOptions {
+  readonly packages: ServicePackages
   readonly context: ServiceContext
   readonly metrics: ServiceMetrics
   /** The files of the page, by path. */
@@ -43,7 +39,7 @@ interface AppOptions {
 }
 
 /** Makes the routes of the service, and the checks that every request passes first. */
-export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
+export function makeApp({ packages, context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
   const { limits, tenants, guard, connections } = context
   const unread = new UnreadBytes(limits.unreadBytes)
   const headersTimeout = Math.min(limits.requestMs, 15_000)
@@ -58,7 +54,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     // Requests without the header are refused with a code (requireHost).
     requireHostHeader: false,
   }
-  const app = Fastify({
+  const app = packages.fastify({
     serverFactory: (handle) => {
       const turns = new RequestTurns(limits.connectionRequests, handle)
       const take: typeof handle = (request, answer) => {
@@ -68,7 +64,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       return tls === undefined ? createServer(checks, take) : createTlsServer({ ...checks, ...tls }, take)
     },
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new packages.LogController({ disableRequestLogging: true }),
     bodyLimit: limits.requestBytes,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',

@@ -1,28 +1,32 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Counter, Histogram, Registry } from 'prom-client'
+import type { ServicePackages } from '../packages.js'
 
 /** The values that are read for each request of the metrics, by name without prefix; each with its description. */
 type Gauges = Readonly<Record<string, { readonly help: string; readonly value: () => number }>>
 
 /** The counts of one service, as Prometheus reads them. Labels have few values: routes, never paths. */
 export class ServiceMetrics {
-  readonly #registry = new Registry()
+  readonly #registry: Registry
   readonly #delay: IntervalHistogram
-  readonly #requests = new Counter({
-    name: 'rankweave_http_requests_total',
-    help: 'Requests that were answered.',
-    labelNames: ['method', 'route', 'status'] as const,
-    registers: [this.#registry],
-  })
-  readonly #seconds = new Histogram({
-    name: 'rankweave_http_request_seconds',
-    help: 'How long requests took.',
-    labelNames: ['route'] as const,
-    buckets: [0.001, 0.005, 0.02, 0.05, 0.2, 1, 5, 30],
-    registers: [this.#registry],
-  })
+  readonly #requests: Counter<'method' | 'route' | 'status'>
+  readonly #seconds: Histogram<'route'>
 
-  constructor(gauges: Gauges) {
+  constructor({ Counter, Gauge, Histogram, Registry }: ServicePackages, gauges: Gauges) {
+    this.#registry = new Registry()
+    this.#requests = new Counter({
+      name: 'rankweave_http_requests_total',
+      help: 'Requests that were answered.',
+      labelNames: ['method', 'route', 'status'],
+      registers: [this.#registry],
+    })
+    this.#seconds = new Histogram({
+      name: 'rankweave_http_request_seconds',
+      help: 'How long requests took.',
+      labelNames: ['route'],
+      buckets: [0.001, 0.005, 0.02, 0.05, 0.2, 1, 5, 30],
+      registers: [this.#registry],
+    })
     this.#delay = monitorEventLoopDelay({ resolution: 10 })
     this.#delay.enable()
     const delay = this.#delay

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import { type Clock, realClock } from '../../base/clock.js'
 import { checkOptions, givenOptions, withDefaults } from '../../base/option-table.js'
 import { type ServiceLimits, serviceLimits } from '../../client/protocol/limits.js'
@@ -11,6 +10,7 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
 import { Jobs } from '../jobs/jobs.js'
 import { WorkerPool } from '../jobs/worker-pool.js'
+import { importPackages } from '../packages.js'
 import { rehearseOpening } from '../store/database.js'
 import { Store } from '../store/store.js'
 import { Tenants } from '../tenant.js'
@@ -67,7 +67,7 @@ const defaultGraceMs = 10_000
  * Starts the service.
  *
  * @throws ERR_USAGE for an address beyond this host without tokens, and for invalid origins
- * @throws ERR_TOKEN for malformed tokens, ERR_STORE for data that cannot be used
+ * @throws ERR_SERVICE_PACKAGE, ERR_TOKEN for malformed tokens, ERR_STORE for data that cannot be used
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair
  */
 export async function serve(options: ServeOptions): Promise<Service> {
@@ -84,6 +84,8 @@ export async function serve(options: ServeOptions): Promise<Service> {
   if (tokens === null && !isLoopback(host))
     throw new RankweaveError('ERR_USAGE', `${host}: expected tokens, as it is not a loopback address`)
   const limits = limitsOf(options.limits)
+  const packages = await importPackages()
+  const { pino } = packages
   const logger = options.logger ?? pino({ level: 'info' }, pino.destination(2))
   const tenants = new Tenants(tokens, metricsToken, () =>
     logger.warn(
@@ -115,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
     },
   })
   const mounted = new MountedWorlds({ rendezvous: worlds.rendezvous, limits, log: logger })
-  const metrics = new ServiceMetrics({
+  const metrics = new ServiceMetrics(packages, {
     jobs_queued: { help: 'Jobs that wait.', value: () => jobs.queued },
     jobs_running: { help: 'Jobs that run.', value: () => jobs.running },
     jobs_done: { help: 'Plans that were made.', value: () => jobs.ended.done },
@@ -153,7 +155,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   let endPings = () => {}
   try {
     const files = filesOf(webFolder())
-    app = makeApp({ context, metrics, files, tls, logger })
+    app = makeApp({ packages, context, metrics, files, tls, logger })
     context.connections.watch(app.server)
     endPings = acceptSockets(app.server, context, options.pingClock ?? realClock)
     await jobs.resume()

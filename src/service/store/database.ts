@@ -15,6 +15,7 @@ import {
   topologyInfo,
 } from '../../client/protocol/http.js'
 import { RankweaveError, reasonText } from '../../errors.js'
+import { importPackages } from '../packages.js'
 import { reasonWithoutPath } from './storing.js'
 
 /** The bytes of the engine's log, which a start has to write again before it reads. */
@@ -196,7 +197,8 @@ export async function rehearseOpening(folder: string): Promise<void> {
   if (!existsSync(folder)) return
   requireFiles(folder)
   await loadEngine()
-  const args = ['--input-type=module', '--eval', rehearsal, import.meta.resolve('classic-level'), folder]
+  const { databaseUrl } = await importPackages()
+  const args = ['--input-type=module', '--eval', rehearsal, databaseUrl(), folder]
   const child = spawn(process.execPath, args, { stdio: 'ignore' })
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
   if (signal !== null || code === 134)
@@ -271,10 +273,11 @@ function engineError(cause: unknown, data?: string): RankweaveError {
   return new RankweaveError('ERR_STORE', message, { cause })
 }
 
-/** Loads the engine, which programs that use only the library do not need. @throws ERR_STORE */
+/** Loads the engine. @throws ERR_STORE, ERR_SERVICE_PACKAGE */
 async function loadEngine(): Promise<typeof ClassicLevel> {
+  const { databaseUrl } = await importPackages()
   try {
-    return (await import('classic-level')).ClassicLevel
+    return ((await import(databaseUrl())) as typeof import('classic-level')).ClassicLevel
   } catch (cause) {
     throw new RankweaveError(
       'ERR_STORE',

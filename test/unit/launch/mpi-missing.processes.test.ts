@@ -32,7 +32,7 @@ describe('mpi with something missing', () => {
   })
 
   it('no koffi', () => {
-    expect(refusal(['--import', './test/support/without-koffi.mjs'])).toMatch(
+    expect(refusal(['--import', './test/support/without-package.mjs?koffi'])).toMatch(
       /^ERR_MPI_KOFFI: .*npm install koffi/,
     )
   })

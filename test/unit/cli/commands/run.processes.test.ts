@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { daily, isSoak } from '../../../support/soak.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'
-import { commandFromSource, spawnCli } from '../spawn-cli.js'
+import { command, commandFromSource, spawnCli } from '../spawn-cli.js'
 
 /** Programs in a folder outside this package. */
 const programs: Readonly<Record<string, string>> = {
@@ -153,6 +153,17 @@ describe('results', () => {
       expect(onlyObject(answer)).toMatchObject({ fabric: 'threads', results: Array(5).fill(ofSum('x')) })
     },
   )
+
+  it('TypeScript without tsx runs where Node removes types, and is refused elsewhere with what to add', async () => {
+    const [node, main] = command
+    const without = [node, '--import', './test/support/without-package.mjs?tsx', main]
+    const answer = await spawnCli(['run', 'examples/ring.ts', '-n', '2'], { command: without })
+    const isStripping = 'typescript' in process.features && process.features.typescript !== false
+    const refusal = /^ERR_PROGRAM: examples\/ring.ts: TypeScript needs .*: npm install tsx \(.*\)\n$/
+    expect(answer).toMatchObject(
+      isStripping ? { exitCode: 0 } : { exitCode: 2, stderr: expect.stringMatching(refusal) },
+    )
+  })
 
   it('.mjs and .mts programs run, and results are printed per rank', async () => {
     const [plain, module] = await Promise.all([

@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService } from '../../../support/service.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
+import { command, spawnCli } from '../spawn-cli.js'
 
 const token = 'a'.repeat(32)
 const machine = typed`--machine cluster:nodes=4,cores=4,profile=simgrid-fast`
@@ -99,4 +101,15 @@ it('longer blocks than a service plans for are refused by the name of the option
   const words = typed`${plan} --strategy auto ${machine} --bytes 2147483648 --server http://127.0.0.1:1`
   const message = '--bytes: expected at most 2147483647 with --server, got 2147483648'
   expect(await cli`${words}`).toMatchObject(refused(message))
+})
+
+it('serve without its package makes no folder, and names the command that adds it', async () => {
+  const [node, main] = command
+  const without = pathToFileURL(resolve('test/support/without-package.mjs'))
+  const words = [node, '--import', `${without}?@rankweave/service`, main]
+  const answer = await spawnCli(typed`serve --port 0 --data ${folder}/data`, { command: words, cwd: folder })
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+  const expected = `ERR_SERVICE_PACKAGE: .*: npm install @rankweave/service@${version} `
+  expect(answer).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(expected) })
+  expect(existsSync(join(folder, 'data'))).toBe(false)
 })

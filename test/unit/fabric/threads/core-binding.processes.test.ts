@@ -55,7 +55,7 @@ describe('rankweave run --bind-to core', () => {
   it('without koffi names the package, and runs nothing', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      ['--import', './test/support/without-koffi.mjs', 'dist/cli/main.js', ...words],
+      ['--import', './test/support/without-package.mjs?koffi', 'dist/cli/main.js', ...words],
       { cwd: root, encoding: 'utf8' },
     )
     expect(stderr).toMatch(/^ERR_MPI_KOFFI: threads: bindTo 'core' needs .*npm install koffi/)
