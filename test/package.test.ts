@@ -10,7 +10,9 @@ import { ownPrograms } from '../src/cli/program/run-program.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
-const { bin, exports, files } = JSON.parse(textOf('package.json')) as {
+const { bin, exports, files, peerDependencies, version } = JSON.parse(textOf('package.json')) as {
+  readonly version: string
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly bin: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly files: readonly string[]
@@ -86,6 +88,12 @@ describe('the manifest', () => {
     expect(wanted.length).toBeGreaterThan(50)
     expect(wanted.filter(({ node }) => node > 20)).toEqual([])
     expect(packages['node_modules/light-my-request']).toBeDefined()
+  })
+
+  it('has the version of the package of the service, which it asks for', () => {
+    const service = JSON.parse(textOf('packages/service/package.json')) as object
+    expect(service).toMatchObject({ name: '@rankweave/service', version })
+    expect(peerDependencies['@rankweave/service']).toBe(version)
   })
 
   it('brings at most 12 packages, none with a script that installs it', () => {
