@@ -191,12 +191,10 @@ export const measuredFigures: readonly FigureLine[] = [
       fromSimGrid('clusters', 'largest error'),
     ],
   },
-  ...['network-collectives.md', 'study/networks.md'].map((page) =>
-    rangeLine(
-      page,
-      'Exported to C, with 16 processes and 1 MiB, these algorithms with one port took {} to {} times as long as what Open MPI chooses.',
-      exportedRatios,
-    ),
+  rangeLine(
+    'network-collectives.md',
+    'Exported to C, with 16 processes and 1 MiB, these algorithms with one port took {} to {} times as long as what Open MPI chooses.',
+    exportedRatios,
   ),
   rangeLine(
     'sparse-products.md',
