@@ -44,9 +44,21 @@ def expected(slot):
     return [first + i * stride for first, count, stride in slot["reduce"] for i in range(count)]
 
 
-async def main(file):
+def lines_of(file):
+    """The lines of all ranks of a plan; ValueError for a file that is no plan."""
     with open(file, encoding="utf-8") as lines:
-        ranks = [json.loads(line) for line in lines][1:]
+        header, *ranks = [json.loads(line) for line in lines if line.strip()] or [None]
+    if not isinstance(header, dict) or header.get("format") != "rankweave-schedule":
+        raise ValueError("its first line is not the header of a schedule")
+    if header.get("version") not in (2, 3):
+        raise ValueError(f"expected version 2 or 3, got {header.get('version')}")
+    if len(ranks) != header.get("ranks"):
+        raise ValueError(f"expected {header.get('ranks')} ranks, got {len(ranks)}")
+    return ranks
+
+
+async def main(file):
+    ranks = lines_of(file)
     queues = defaultdict(asyncio.Queue)
     messages = 0
 
@@ -70,4 +82,7 @@ async def main(file):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    asyncio.run(main(sys.argv[1]))
+    try:
+        asyncio.run(main(sys.argv[1]))
+    except (OSError, ValueError) as error:
+        sys.exit(f"{sys.argv[1]}: expected a plan, as plan.py writes it: {error}")

@@ -1,10 +1,12 @@
 """Uploads a topology, requests a plan, waits for it, and writes its schedule to standard output.
 
-    python3 plan.py FORMAT FILE [URL [FILE_WITH_TOKEN]] > plan.jsonl
+    python3 plan.py FORMAT FILE [URL [FILE_WITH_TOKEN]] [--bytes N] [--machine M] > plan.jsonl
 
 FORMAT is mtx, edges, csv, metis, json or spec; URL is http://127.0.0.1:7878 by default. Needs Python 3 alone.
+N is the length of a block in bytes, and M the computers and their network, as in docs/machines.md.
 """
 
+import argparse
 import json
 import shutil
 import sys
@@ -12,23 +14,25 @@ import urllib.error
 import urllib.request
 
 
-def main(form, file, url="http://127.0.0.1:7878", token_file=None):
-    url = url.rstrip("/")
+def main(given):
+    url = given.url.rstrip("/")
     headers = {}
-    if token_file is not None:
-        with open(token_file, encoding="utf-8") as tokens:
+    if given.token_file is not None:
+        with open(given.token_file, encoding="utf-8") as tokens:
             headers["authorization"] = "Bearer " + tokens.read().strip()
 
     def ask(path, body=None, media="application/octet-stream"):
         request = urllib.request.Request(url + path, body, {**headers, "content-type": media})
         return urllib.request.urlopen(request)
 
-    with open(file, "rb") as graph:
-        topology = json.load(ask(f"/v1/topologies?format={form}", graph.read()))
-    # The service takes the strategy that simulates fastest for blocks of 64 bytes on nodes of 16 cores.
+    with open(given.file, "rb") as graph:
+        topology = json.load(ask(f"/v1/topologies?format={given.format}", graph.read()))
+    # The service takes the strategy that it simulates as the fastest for this length on this machine.
+    length = 64 if given.bytes is None else given.bytes
     nodes = -(-topology["ranks"] // 16)
-    machine = f"cluster:nodes={nodes},cores=16,profile=simgrid-fast"
-    plan = {"topology": topology["id"], "machine": machine, "bytes": 64}
+    assumed = f"cluster:nodes={nodes},cores=16,profile=simgrid-fast"
+    machine = assumed if given.machine is None else given.machine
+    plan = {"topology": topology["id"], "machine": machine, "bytes": length}
     job = json.load(ask("/v1/plans", json.dumps(plan).encode(), "application/json"))
     for line in ask(f"/v1/jobs/{job['id']}/events"):
         if line.startswith(b"data: "):
@@ -37,23 +41,35 @@ def main(form, file, url="http://127.0.0.1:7878", token_file=None):
     if job["state"] != "done":
         sys.exit(f"the job has {job['state']}: {job['error']}")
     statistics = json.load(ask(f"/v1/plans/{job['plan']}"))["statistics"]
-    messages, simulated = statistics["messages"], statistics.get("simulated")
+    messages, direct, simulated = statistics["messages"], statistics["direct"], statistics.get("simulated")
     print(f"{messages['direct']} messages direct, {messages['planned']} planned", file=sys.stderr)
+    print(f"{direct['interNode']} between nodes direct, {messages['interNode']} planned", file=sys.stderr)
     if simulated is not None:
-        print(f"{simulated['directUs']:.1f} us direct, {simulated['plannedUs']:.1f} us planned, simulated", file=sys.stderr)
+        print(f"{simulated['directUs']:.1f} us direct, {simulated['plannedUs']:.1f} us planned", file=sys.stderr)
+    missing = [f"--{name}" for name in ("bytes", "machine") if getattr(given, name) is None]
+    hint = f" (assumed: give {' and '.join(missing)})" if missing else ""
+    print(f"simulated for blocks of {length} bytes on {machine}{hint}", file=sys.stderr)
     if statistics["remark"] is not None:
         print(statistics["remark"], file=sys.stderr)
     shutil.copyfileobj(ask(f"/v1/plans/{job['plan']}/schedule"), sys.stdout.buffer)
 
 
 if __name__ == "__main__":
-    if not 3 <= len(sys.argv) <= 5:
-        sys.exit(__doc__)
-    if len(sys.argv) > 3 and not sys.argv[3].startswith(("http://", "https://")):
-        sys.exit(f"expected the URL of the service, such as http://127.0.0.1:7878, got {sys.argv[3]}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("format")
+    parser.add_argument("file")
+    parser.add_argument("url", nargs="?", default="http://127.0.0.1:7878")
+    parser.add_argument("token_file", nargs="?")
+    parser.add_argument("--bytes", type=int)
+    parser.add_argument("--machine")
+    given = parser.parse_intermixed_args()
+    if not given.url.startswith(("http://", "https://")):
+        sys.exit(f"expected the URL of the service, such as http://127.0.0.1:7878, got {given.url}")
     try:
-        main(*sys.argv[1:])
+        main(given)
     except urllib.error.HTTPError as refused:
         sys.exit(f"{refused}: {refused.read().decode()}")
     except OSError as error:
-        sys.exit(f"{' '.join(sys.argv[2:])}: {error}")
+        sys.exit(f"{given.file} {given.url}: {error}")

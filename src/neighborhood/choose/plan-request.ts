@@ -220,11 +220,7 @@ export async function reportedPlan(
   const times = choice === null ? null : simulatedTimes(choice, formatStrategy(strategy))
   const profileDoubt = choice === null ? null : profileRemark(machine!)
   const remarks = [
-    ...(messages.planned > direct.messages.planned
-      ? [
-          `the plan sends more messages than direct sends: ${messages.planned} instead of ${direct.messages.planned}`,
-        ]
-      : []),
+    ...moreMessages(messages, direct.messages, times),
     ...(choice === null || times === null ? [] : noGain(choice, times)),
     ...(profileDoubt === null ? [] : [profileDoubt]),
   ]
@@ -260,6 +256,27 @@ export interface SimulatedTimes {
 
 /** A plan gains nothing if its time is within 1% of that of direct sends, or above. */
 const leastSpeedup = 1.01
+
+/**
+ * Remarks that the plan sends more messages than direct sends. If fewer of them go between nodes, that is no doubt
+ * once the simulation says that the plan gains.
+ */
+function moreMessages(
+  planned: PlanStatistics['messages'],
+  direct: PlanStatistics['messages'],
+  times: SimulatedTimes | null,
+): string[] {
+  if (planned.planned <= direct.planned) return []
+  const [total, between] = [planned.planned, planned.interNode ?? 0]
+  const [totalDirect, betweenDirect] = [direct.planned, direct.interNode ?? 0]
+  if (between >= betweenDirect)
+    return [`the plan sends more messages than direct sends: ${total} instead of ${totalDirect}`]
+  return times !== null && times.speedup >= leastSpeedup
+    ? []
+    : [
+        `the plan sends ${total} messages instead of ${totalDirect}, but ${between} instead of ${betweenDirect} between nodes`,
+      ]
+}
 
 /** Remarks that nothing gains, or only not the planned strategy. */
 function noGain({ alternatives }: Choice, { directUs, speedup }: SimulatedTimes): string[] {

@@ -32,12 +32,22 @@ it('the requests of docs/service.md as typed, and plan.py, yield the plan of the
     const graph = join(folder, 'graph.txt')
     const byPython = await run(python, ['-B', plan, 'edges', graph, service.url])
     expect(byPython.stderr).toMatch(/^768 messages direct, 320 planned$/m)
+    const assumed =
+      /^simulated for blocks of 64 bytes on cluster:nodes=4,cores=16,profile=simgrid-fast \(assumed: /m
+    expect(byPython.stderr).toMatch(assumed)
+    const own = ['--bytes', '1024', '--machine', 'cluster:nodes=2,cores=32,profile=simgrid-slow']
+    const ofOwn = await run(python, ['-B', plan, 'edges', graph, service.url, ...own])
+    expect(ofOwn.stderr).toMatch(/^simulated for blocks of 1024 bytes on cluster:nodes=2,[^( ]*$/m)
     const typed = readFileSync(join(folder, 'plan.jsonl'), 'utf8')
     expect(typed).toMatch(/^{"format":"rankweave-schedule".*\n{"rank":0,/)
     expect(byPython.stdout).toBe(typed)
     const execute = resolve('examples/python-client/execute.py')
     const executed = await run(python, ['-B', execute, join(folder, 'plan.jsonl')])
     expect(executed.stdout).toBe('64 ranks, 320 messages: every slot holds its block\n')
+    expect(await ended(python, ['-B', execute, graph])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^[^\n]*graph\.txt: expected a plan, [^\n]*\n$/),
+    })
     expect(await ended(python, ['-B', plan, 'edges', matrix, service.url])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^HTTP Error 400.*"code":"ERR_[A-Z_]+".*\n$/),
