@@ -2,8 +2,13 @@ import { type ErrorCode, RankweaveError, shown, wrongValue } from '../errors.js'
 
 /** @throws code unless `options` is an object */
 export function requireOptions(where: string, options: unknown, code: ErrorCode = 'ERR_ARGUMENT'): void {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  if (typeof options === 'object' && options !== null && !isList(options)) return
   throw wrongValue(code, `${where}: expected an object of options`, options)
+}
+
+/** Whether a value is an array or a typed array, as buffers are. */
+function isList(value: unknown): boolean {
+  return Array.isArray(value) || ArrayBuffer.isView(value)
 }
 
 /** @throws ERR_ARGUMENT unless `value` is a string */
@@ -30,6 +35,10 @@ export function requireKnownOptions(
   known: object,
   code: ErrorCode = 'ERR_ARGUMENT',
 ): void {
+  if (isList(options) && Object.hasOwn(known, 'into')) {
+    const expected = `${where}: expected an object of options; the receive buffer goes in { into: buffer }`
+    throw wrongValue(code, expected, options)
+  }
   requireOptions(where, options, code)
   for (const name in options as object) {
     if (Object.hasOwn(known, name) || !Object.hasOwn(options as object, name)) continue

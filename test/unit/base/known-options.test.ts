@@ -23,6 +23,17 @@ describe('requireKnownOptions', () => {
     )
   })
 
+  it.each([[[1, 2]], [new Float64Array(2)], [new Float64Array(0)]])(
+    'says where the receive buffer goes if %j stands for the options',
+    (buffer) => {
+      const message = 'call: expected an object of options; the receive buffer goes in { into: buffer }'
+      expect(() => requireKnownOptions('call', buffer, { into: true })).toThrow(
+        refusal('ERR_ARGUMENT', message),
+      )
+      expect(() => requireKnownOptions('call', buffer, known)).toThrow('call: expected an object of options')
+    },
+  )
+
   it.each([undefined, null, 3])('refuses %s, which has no options', (options) => {
     expect(() => requireKnownOptions('call', options, known)).toThrow('call: expected an object of options')
   })
