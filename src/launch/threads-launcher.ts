@@ -8,6 +8,7 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
+import { errorCodes, RankweaveError } from '../errors.js'
 import { restoreHeapFlags } from '../fabric/process-heap.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
@@ -111,7 +112,7 @@ class StartedWorker implements StartedProcess, OutputStreams {
     port.on('messageerror', (error: Error) => this.#events.emit('messageerror', error))
     // The worker alone keeps the event loop alive.
     port.unref()
-    worker.on('error', (error) => this.#events.emit('error', error))
+    worker.on('error', (error) => this.#events.emit('error', asThrown(error)))
     worker.once('exit', (code) => {
       this.#receiveRest()
       port.close()
@@ -154,6 +155,15 @@ class StartedWorker implements StartedProcess, OutputStreams {
       }
     }
   }
+}
+
+/** Returns what a worker did not catch as it was thrown there: Node copies the properties of an error, not its class. */
+function asThrown(error: Error): Error {
+  const { name, code, message, details, cause, stack } = error as RankweaveError
+  if (name !== RankweaveError.name || !errorCodes.includes(code)) return error
+  const own = new RankweaveError(code, message, { details, cause })
+  if (stack !== undefined) own.stack = stack
+  return own
 }
 
 function startWorker(entry: URL, workerData: ProcessData, { workers }: ThreadsFactory): Worker {

@@ -5,7 +5,7 @@ import { type Communicator, RankweaveError } from 'rankweave'
 /** What a test wants every rank to do; `process` is where it happens. */
 export type Part =
   | {
-      readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray'
+      readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray' | 'not awaited'
       readonly rank: number
     }
   | { readonly kind: 'wait for the signal'; readonly channel: string }
@@ -61,6 +61,13 @@ export default async function main(world: Communicator, part: Part): Promise<unk
       await world.barrier()
       if (world.rank === part.rank) void Promise.reject(new TypeError('nobody awaits this'))
       return survive(world, part.rank)
+    case 'not awaited': {
+      await world.barrier()
+      const request = world.barrierInit()
+      for (let i = 0; i < 2 && world.rank === part.rank; i++) void request.start()
+      await world.recv(part.rank, 9)
+      return
+    }
     case 'exit':
       await world.barrier()
       if (world.rank === part.rank) process.exit(7)

@@ -253,7 +253,7 @@ export class PersistentRequest {
 }
 
 function activeError(): RankweaveError {
-  const message = 'start: expected the previous start to have completed, it is active'
+  const message = 'start: expected the previous start to have completed, it is active: is an await missing?'
   return new RankweaveError('ERR_REQUEST', message)
 }
 

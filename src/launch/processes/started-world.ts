@@ -225,11 +225,10 @@ class StartedWorld {
   #lose(process: number, cause: unknown, reason: string): void {
     this.#queries.gone(process)
     const message = `${this.#named(process)} is lost: ${reason}`
-    this.#failure ??= {
-      error: new RankweaveError('ERR_PEER_LOST', message, { details: { process }, cause }),
-      process,
-      lost: true,
-    }
+    const error = isRefusal(cause)
+      ? cause
+      : new RankweaveError('ERR_PEER_LOST', message, { details: { process }, cause })
+    this.#failure ??= { error, process, lost: true }
     if (this.#loading.size > 0) {
       this.#end()
       return
@@ -347,6 +346,14 @@ class StartedWorld {
     const end = this.#layout.firstRank[process + 1]
     return `process ${process} ${end === first ? 'without ranks' : `with ${rangesText([first, end - 1])}`}`
   }
+}
+
+/**
+ * Tells whether an error that nobody caught states what the program did wrong, as of a call that it does not await. An
+ * error about a loss does not.
+ */
+function isRefusal(error: unknown): boolean {
+  return isRankweaveError(error) && !isRankweaveError(error, 'ERR_WORLD_LOST', 'ERR_PEER_LOST')
 }
 
 /** The milliseconds to wait for a process that does not answer. */

@@ -176,6 +176,16 @@ describe('a program that can never continue', () => {
   })
 })
 
+describe('a call whose promise a program does not await', () => {
+  it.each([0, 1])('fails the world with the error of the call, on process %i', async (rank) => {
+    const args = { kind: 'not awaited', rank }
+    const error = await failure(runThreads(anything, threads({ processes: 2 }), { ranks: 2, args }))
+    expect(error.code).toBe('ERR_REQUEST')
+    expect(error.message).toMatch(/^start: expected the previous start .*: is an await missing\?$/)
+    expect(error.stack).toContain('threads-program')
+  })
+})
+
 describe('options', () => {
   it.each([
     { maxOldGenerationSizeMb: -1 },
