@@ -132,11 +132,9 @@ export const runCommand: AddCommand = (command, act) => {
         const took = (performance.now() - started) / 1000
         report.note(`${counted(ranks, 'rank', 'ranks')} on ${hostsText(fabric, ranks)}: ${secondsText(took)}`)
         const { user, system } = process.cpuUsage(usedBefore)
-        if (fabric.kind === 'local' && ranks > 1 && computedLong(took, (user + system) / 1e6)) {
-          const cores = Math.min(ranks, availableParallelism())
-          report.note(
-            `all ranks shared one core; --fabric threads --processes ${cores} runs them on ${cores} cores`,
-          )
+        if (computedLong(took, (user + system) / 1e6)) {
+          const note = idleCoresNote(fabric, ranks, availableParallelism())
+          if (note !== undefined) report.note(note)
         }
         if (report.json) {
           const anyReturned = results.some((result) => result !== undefined)
@@ -152,7 +150,21 @@ export const runCommand: AddCommand = (command, act) => {
 
 /** Tells whether a world computed for more than a second, so that more cores would have made it faster. */
 function computedLong(tookSeconds: number, usedSeconds: number): boolean {
-  return usedSeconds > 1 && usedSeconds > 0.25 * tookSeconds && availableParallelism() > 1
+  return usedSeconds > 1 && usedSeconds > 0.25 * tookSeconds
+}
+
+/** Returns how ranks that shared cores, while others were idle, get more of them. */
+export function idleCoresNote(
+  { kind, processes }: Pick<FabricFactory, 'kind' | 'processes'>,
+  ranks: number,
+  cores: number,
+): string | undefined {
+  const most = Math.min(ranks, cores)
+  if (kind === 'local' && most > 1)
+    return `all ranks shared one core; --fabric threads --processes ${most} runs them on ${most} cores`
+  if (kind !== 'threads' || processes >= most) return undefined
+  const shared = `${ranks} ranks shared ${counted(processes, 'thread', 'threads')}`
+  return `${shared}; --processes ${most} runs them on ${most} cores`
 }
 
 /** Names what hosts the ranks, so that logical processes, which share one core, are not taken for threads. */
