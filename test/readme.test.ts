@@ -64,6 +64,7 @@ it('no page for users is longer than its limit', () => {
 })
 
 it.each([
+  ['README.md', 'ts', 'examples/first.ts'],
   ['docs/tutorial.md', 'ts', 'examples/halo-exchange.ts'],
   ['docs/speed-up-your-mpi-program.md', 'c', 'examples/c/rewritten-halo.c'],
 ])('%s quotes its example in %s unchanged', (page, language, path) => {
