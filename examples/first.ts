@@ -9,7 +9,7 @@ export default async function main(world: Communicator) {
   for (let i = rank; i < steps; i += size) part += 4 / (1 + ((i + 0.5) / steps) ** 2)
   const pi = (await world.allreduce(part, 'sum')) / steps
 
-  // A persistent request: planned once, started often.
+  // Planned once, started often.
   const ring = await world.createCart([size], { periods: [true] })
   const own = Float64Array.of(rank)
   const around = new Float64Array(2)
