@@ -222,7 +222,7 @@ export const rankProgram = z.strictObject({
       }),
     )
     .describe(
-      '`phases` as a list without places: `phase`, `kind` (`send`, `receive`, `copy`, `combine`), `peer`, `tag`, `after` (the phase that it waits for), `blocks` (-1 - p is `{"partial":p}` of `phases`)',
+      'to show or count: `phases`, which a rank executes, as a list without places: `phase`, `kind` (`send`, `receive`, `copy`, `combine`), `peer`, `tag`, `after` (the phase that it waits for), `blocks` (-1 - p is `{"partial":p}` of `phases`)',
     ),
 })
 

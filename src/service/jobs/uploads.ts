@@ -125,13 +125,12 @@ export function buildUpload(
   try {
     return builtUpload({ path, format, ranks }, open, onProgress)
   } catch (cause) {
-    const other = isRankweaveError(cause, 'ERR_TOPOLOGY') ? formatOf(read(open(), 64), format) : null
-    if (other === null) throw cause
-    const { code, message, details } = cause as RankweaveError
-    throw new RankweaveError(code, `${message}; this looks like ${other}: pass ?format=${other}`, {
-      cause,
-      details,
-    })
+    if (!(cause instanceof RankweaveError)) throw cause
+    const { code, details } = cause
+    const other = code === 'ERR_TOPOLOGY' ? formatOf(read(open(), 64), format) : null
+    const message = cause.message.replace(/^the upload:(\d+):(\d+):/, 'line $1, column $2 of the upload:')
+    const hint = other === null ? '' : `; this looks like ${other}: pass ?format=${other}`
+    throw new RankweaveError(code, `${message}${hint}`, { cause, details })
   }
 }
 

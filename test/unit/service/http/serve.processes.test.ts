@@ -251,7 +251,9 @@ describe('attacks', () => {
     expect(await refused(matrix.toString(), 'format=edges')).toMatch(
       /; this looks like mtx: pass \?format=mtx$/,
     )
-    expect(await refused('0,1\n1,2\n', 'format=edges')).toMatch(/; this looks like csv: pass \?format=csv$/)
+    expect(await refused('0,1\n1,2\n', 'format=edges')).toMatch(
+      /^line 1, column \d+ of the upload: expected .*; this looks like csv: pass \?format=csv$/,
+    )
     const plan = `/v1/plans/p-${'0'.repeat(64)}`
     expect((await ours.json(`${plan}/simulation?machine=cluster:nodes=4`)).body).toMatchObject({
       error: { message: "field 'bytes' is missing" },
