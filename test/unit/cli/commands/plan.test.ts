@@ -213,7 +213,7 @@ describe('plan --strategy auto, and --compare', () => {
       /^moore:4x4:r=1: \S+:\S+=\S+\n/,
       / {4}allgather:radices=\S+ +[\d.]+ us/,
       // What direct sends take, and an ordinary allgather, divided by the time of each.
-      / simulated +direct \/ this +allgather \/ this +messages /,
+      / simulated +direct sends \/ this +allgather \/ this +messages /,
       / - allgather-recursive-doubling, all to all +[\d.]+ us +[\d.]+ +1 /,
       / {4}direct +[\d.]+ us +1 +[\d.]+ /,
       / {4}direct +[\d.]+ us .* never\n/,
