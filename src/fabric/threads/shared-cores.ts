@@ -16,7 +16,7 @@ const lengthWord = 1
 const firstLook = { everyMs: 8, share: 0.2 } as const
 const nextLook = { everyMs: 2, share: 0.1 } as const
 /** The first and the longest period of blocking, and the ratio of one to the one before. */
-const firstMs = 20
+const firstMs = 100
 const longestMs = 1000
 const growth = 4
 /** A world that shares its cores again so soon after a period has shared them all the time: a wait may take as long. */

@@ -66,18 +66,20 @@ export class SpinPolicy {
    * @param poll polls that many times, or until it is successful
    */
   spin(poll: (times: number) => boolean): boolean {
-    // A frame that comes at once does not wait for the clock to be read.
-    if (poll(this.isShared ? 1 : pollsPerClock)) return true
-    const now = performance.now()
-    if (!this.#isOversubscribed) this.#cores.look(now)
-    return this.#pollUntil(now, now + this.#limits(now).spinMs, poll)
+    return this.#poll('spinMs', poll)
   }
 
   /** Spins in a turn of the event loop. */
   spinInTurn(poll: (times: number) => boolean): boolean {
-    if (poll(pollsPerClock)) return true
+    return this.#poll('turnMs', poll)
+  }
+
+  #poll(limit: 'spinMs' | 'turnMs', poll: (times: number) => boolean): boolean {
+    // A frame that comes at once does not wait for the clock to be read.
+    if (poll(this.isShared ? 1 : pollsPerClock)) return true
     const now = performance.now()
-    return this.#pollUntil(now, now + this.#limits(now).turnMs, poll)
+    if (!this.#isOversubscribed) this.#cores.look(now)
+    return this.#pollUntil(now, now + this.#limits(now)[limit], poll)
   }
 
   #limits(now: number): typeof ownCore | typeof sharedCore {

@@ -35,14 +35,14 @@ describe('cores that others use', () => {
     thread.cores.look(1200)
     expect(thread.sharedMs(1200)).toBe(0)
     thread.waits(4, 1210)
-    expect(thread.sharedMs(1210)).toBe(20)
+    expect(thread.sharedMs(1210)).toBe(100)
   })
 
   it('are shared for all threads of the world', () => {
     const words = new Int32Array(sharedCoresWords)
     const [one, other] = [new Thread(words), new Thread(words)]
     one.waits(4, 1010)
-    expect(other.sharedMs(1010)).toBe(20)
+    expect(other.sharedMs(1010)).toBe(100)
   })
 
   it('count as shared for longer when they still are, for a second at most', () => {
@@ -54,31 +54,31 @@ describe('cores that others use', () => {
       lengths.push(length)
       now += length + 20
     }
-    expect(lengths).toEqual([20, 80, 320, 1000, 1000, 1000])
+    expect(lengths).toEqual([100, 400, 1000, 1000, 1000, 1000])
   })
 
   it('count as shared for a short while again when they were free before', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.waits(4, 1050)
-    thread.waits(4, 1400)
-    expect(thread.sharedMs(1400)).toBe(20)
+    thread.waits(4, 1150)
+    thread.waits(4, 1900)
+    expect(thread.sharedMs(1900)).toBe(100)
   })
 
   it('count as shared from when a thread last waited for its own', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
     thread.waits(4, 1025)
-    expect(thread.sharedMs(1025)).toBe(20)
+    expect(thread.sharedMs(1025)).toBe(100)
   })
 
   it('are still shared where a thread waits for a part of a slice just after', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.cores.look(1031)
+    thread.cores.look(1121)
     thread.delayMs += 0.5
-    thread.cores.look(1034)
-    expect(thread.sharedMs(1034)).toBe(80)
+    thread.cores.look(1124)
+    expect(thread.sharedMs(1124)).toBe(400)
   })
 
   it('belong to the world again, even weeks later', () => {
