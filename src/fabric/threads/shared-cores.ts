@@ -8,17 +8,18 @@ const endWord = 0
 /** The index of its length in milliseconds; 0: none has been. */
 const lengthWord = 1
 
-/**
- * The least time between two looks of a thread, and the part of it for which a thread that shares its core waits for
- * it. While nothing is known, the time is two slices of the scheduler: collectors of garbage take less of it. Just
- * after a period of blocking little is evidence. A look takes about two microseconds.
- */
-const firstLook = { everyMs: 8, share: 0.2 } as const
-const nextLook = { everyMs: 2, share: 0.1 } as const
+/** The least time between two looks of a thread: two slices of the scheduler. A look takes about two microseconds. */
+const looksEveryMs = 8
+/** The part of that time for which a thread that shares its core waits for it. Collectors of garbage take less. */
+const delayedShare = 0.25
 /** The first and the longest period of blocking, and the ratio of one to the one before. */
 const firstMs = 100
 const longestMs = 1000
 const growth = 4
+/** The time after a period in which the scheduler moves threads that have blocked in turns from one core to several. */
+const graceMs = 30
+/** The time after its start in which a thread shares the cores with the compilers of its own code. */
+const startMs = 600
 /** A world that shares its cores again so soon after a period has shared them all the time: a wait may take as long. */
 const soonMs = 250
 
@@ -26,21 +27,27 @@ const soonMs = 250
  * Tells the threads of a world whether other programs use their cores, all of them at once: a thread that polls there
  * spends its slice, and then waits for those of the others, some milliseconds each; it also keeps a peer from the core
  * if both are on the same one. The scheduler prefers a thread that has blocked, as soon as it is woken. The longer
- * cores are shared, the more seldom the threads try whether they still are; while one still waits for its core, they do
- * not try.
+ * cores are shared, the more seldom the threads try whether they still are.
  */
 export class SharedCores {
   readonly #words: Int32Array
   readonly #delayMs: (() => number) | undefined
-  #lookedAt = 0
+  readonly #begunAt: number
+  /** The time of the last look; minus infinity before the first one of a period of polling. */
+  #lookedAt = Number.NEGATIVE_INFINITY
   #delayBefore = 0
 
   /**
    * @param words of memory that the threads of the world share, zero at first
    * @param delayMs for how long this thread could have run but had no core, since it began; undefined: not known
    */
-  constructor(words: Int32Array = new Int32Array(sharedCoresWords), delayMs?: () => number) {
+  constructor(
+    words: Int32Array = new Int32Array(sharedCoresWords),
+    delayMs?: () => number,
+    begunAt = performance.now(),
+  ) {
     this.#words = words
+    this.#begunAt = begunAt
     this.#delayMs = delayMs
   }
 
@@ -49,17 +56,24 @@ export class SharedCores {
     return this.#leftMs(clockOf(now)) > 0
   }
 
-  /** Looks whether this thread had to wait for its core; most calls return at once. */
+  /**
+   * Looks whether this thread had to wait for its core while it polled; most calls return at once. That a thread which
+   * blocks waits for its core to wake, and then for the scheduler to move its peers to others, is no evidence.
+   */
   look(now: number): void {
+    if (this.#delayMs === undefined) return
     const sinceMs = now - this.#lookedAt
-    if (sinceMs < nextLook.everyMs || this.#delayMs === undefined) return
-    const { everyMs, share } = this.#leftMs(clockOf(now)) > -soonMs ? nextLook : firstLook
-    if (sinceMs < everyMs) return
+    if (sinceMs < looksEveryMs || now - this.#begunAt < startMs) return
+    const left = this.#leftMs(clockOf(now))
+    if (left > -graceMs) {
+      this.#lookedAt = Number.NEGATIVE_INFINITY
+      return
+    }
     const delay = this.#delayMs()
     const waitedMs = delay - this.#delayBefore
     this.#lookedAt = now
     this.#delayBefore = delay
-    if (waitedMs > share * sinceMs) this.#lost(now)
+    if (waitedMs > delayedShare * sinceMs) this.#lost(now)
   }
 
   /** Notes that the clock stood still while this thread polled: the only evidence where delays are not known. */
@@ -67,16 +81,15 @@ export class SharedCores {
     if (this.#delayMs === undefined) this.#lost(now)
   }
 
-  /** Begins a period of blocking, four times as long as one that has just ended, or prolongs the present one. */
+  /** Begins a period of blocking, longer than one that has just ended. */
   #lost(now: number): void {
     const words = this.#words
     const clock = clockOf(now)
     const left = this.#leftMs(clock)
+    if (left > 0) return
     const before = Atomics.load(words, endWord)
     const last = Atomics.load(words, lengthWord)
-    const isNew = left <= 0
-    const recurs = last > 0 && left > -soonMs
-    const length = !recurs ? firstMs : isNew ? Math.min(growth * last, longestMs) : last
+    const length = last > 0 && left > -soonMs ? Math.min(growth * last, longestMs) : firstMs
     if (Atomics.compareExchange(words, endWord, before, (clock + length) | 0) === before)
       Atomics.store(words, lengthWord, length)
   }

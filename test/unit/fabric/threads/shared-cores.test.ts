@@ -7,7 +7,7 @@ class Thread {
   readonly cores: SharedCores
 
   constructor(words = new Int32Array(sharedCoresWords)) {
-    this.cores = new SharedCores(words, () => this.delayMs)
+    this.cores = new SharedCores(words, () => this.delayMs, 0)
     this.cores.look(1000)
   }
 
@@ -52,7 +52,7 @@ describe('cores that others use', () => {
       thread.waits(4, now)
       const length = thread.sharedMs(now)
       lengths.push(length)
-      now += length + 20
+      now += length + 45
     }
     expect(lengths).toEqual([100, 400, 1000, 1000, 1000, 1000])
   })
@@ -60,25 +60,37 @@ describe('cores that others use', () => {
   it('count as shared for a short while again when they were free before', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.waits(4, 1150)
-    thread.waits(4, 1900)
-    expect(thread.sharedMs(1900)).toBe(100)
+    thread.waits(4, 1155)
+    thread.waits(4, 2500)
+    expect(thread.sharedMs(2500)).toBe(100)
   })
 
-  it('count as shared from when a thread last waited for its own', () => {
+  it('belong to the world again although blocked threads waited for their cores to wake', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.waits(4, 1025)
-    expect(thread.sharedMs(1025)).toBe(100)
+    thread.waits(9, 1100)
+    thread.waits(9, 1109)
+    thread.cores.look(1120)
+    thread.cores.look(1130)
+    expect(thread.sharedMs(1130)).toBe(0)
   })
 
-  it('are still shared where a thread waits for a part of a slice just after', () => {
+  it('are still shared where a thread waits for its core just after a period, and some time to move', () => {
     const thread = new Thread()
     thread.waits(4, 1010)
-    thread.cores.look(1121)
-    thread.delayMs += 0.5
-    thread.cores.look(1124)
-    expect(thread.sharedMs(1124)).toBe(400)
+    thread.waits(9, 1125)
+    thread.cores.look(1145)
+    expect(thread.sharedMs(1145)).toBe(0)
+    thread.delayMs += 3
+    thread.cores.look(1154)
+    expect(thread.sharedMs(1154)).toBe(400)
+  })
+
+  it('are not looked at while the code of the world is compiled', () => {
+    const cores = new SharedCores(undefined, () => 1e6, 1000)
+    cores.look(1100)
+    cores.look(1500)
+    expect(cores.areShared(1500)).toBe(false)
   })
 
   it('belong to the world again, even weeks later', () => {
@@ -95,7 +107,7 @@ describe('cores that others use', () => {
 
   it('look at the delay only every few milliseconds', () => {
     let looks = 0
-    const cores = new SharedCores(new Int32Array(sharedCoresWords), () => ++looks)
+    const cores = new SharedCores(undefined, () => ++looks, 0)
     for (let now = 1000; now < 1020; now += 0.01) cores.look(now)
     expect(looks).toBe(3)
   })
