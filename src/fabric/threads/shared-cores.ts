@@ -8,10 +8,12 @@ const endWord = 0
 /** The index of its length in milliseconds; 0: none has been. */
 const lengthWord = 1
 
-/** The least time between two looks of a thread: two slices of the scheduler. A look takes about two microseconds. */
-const looksEveryMs = 8
-/** The part of that time for which a thread that shares its core waits for it. Collectors of garbage take less. */
+/** The least time between two looks of a thread: several slices of the scheduler. A look takes a few microseconds. */
+const looksEveryMs = 24
+/** The part of that time for which a thread that shares its core waits for it. */
 const delayedShare = 0.25
+/** A program that used this part of its cores shared them with nobody: its own compilers and collectors took the rest. */
+const ownShare = 0.85
 /** The first and the longest period of blocking, and the ratio of one to the one before. */
 const firstMs = 100
 const longestMs = 1000
@@ -31,24 +33,25 @@ const soonMs = 250
  */
 export class SharedCores {
   readonly #words: Int32Array
-  readonly #delayMs: (() => number) | undefined
+  readonly #clocks: CoreClocks | undefined
   readonly #begunAt: number
   /** The time of the last look; minus infinity before the first one of a period of polling. */
   #lookedAt = Number.NEGATIVE_INFINITY
   #delayBefore = 0
+  #usedBefore = 0
 
   /**
    * @param words of memory that the threads of the world share, zero at first
-   * @param delayMs for how long this thread could have run but had no core, since it began; undefined: not known
+   * @param clocks undefined where delays are not known
    */
   constructor(
     words: Int32Array = new Int32Array(sharedCoresWords),
-    delayMs?: () => number,
+    clocks?: CoreClocks,
     begunAt = performance.now(),
   ) {
     this.#words = words
+    this.#clocks = clocks
     this.#begunAt = begunAt
-    this.#delayMs = delayMs
   }
 
   /** Returns whether the threads should block rather than poll at a time of `performance.now`. */
@@ -61,7 +64,8 @@ export class SharedCores {
    * blocks waits for its core to wake, and then for the scheduler to move its peers to others, is no evidence.
    */
   look(now: number): void {
-    if (this.#delayMs === undefined) return
+    const clocks = this.#clocks
+    if (clocks === undefined) return
     const sinceMs = now - this.#lookedAt
     if (sinceMs < looksEveryMs || now - this.#begunAt < startMs) return
     const left = this.#leftMs(clockOf(now))
@@ -69,16 +73,18 @@ export class SharedCores {
       this.#lookedAt = Number.NEGATIVE_INFINITY
       return
     }
-    const delay = this.#delayMs()
-    const waitedMs = delay - this.#delayBefore
+    const [delay, used] = [clocks.delayMs(), clocks.usedMs()]
+    const isDelayed = delay - this.#delayBefore > delayedShare * sinceMs
+    const isUsedUp = used - this.#usedBefore > ownShare * clocks.cores * sinceMs
     this.#lookedAt = now
     this.#delayBefore = delay
-    if (waitedMs > delayedShare * sinceMs) this.#lost(now)
+    this.#usedBefore = used
+    if (isDelayed && !isUsedUp) this.#lost(now)
   }
 
   /** Notes that the clock stood still while this thread polled: the only evidence where delays are not known. */
   stoodStill(now: number): void {
-    if (this.#delayMs === undefined) this.#lost(now)
+    if (this.#clocks === undefined) this.#lost(now)
   }
 
   /** Begins a period of blocking, longer than one that has just ended. */
@@ -107,6 +113,16 @@ function clockOf(now: number): number {
   return (performance.timeOrigin + now) | 0
 }
 
+/** What Linux accounts, in milliseconds. */
+export interface CoreClocks {
+  /** Returns for how long this thread could have run but had no core, since it began. */
+  delayMs(): number
+  /** Returns for how long the threads of this program have run, all of them together. */
+  usedMs(): number
+  /** The number of threads of the world that can run at once. */
+  readonly cores: number
+}
+
 /** Reads Linux' account of the time for which the calling thread could have run but had no core. */
 export class RunDelay {
   /** Returns milliseconds since the thread began; undefined on other systems, and where containers hide the file. */
@@ -131,4 +147,10 @@ export class RunDelay {
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file)
   }
+}
+
+/** Returns for how long the threads of this program have run. */
+export function usedMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
 }

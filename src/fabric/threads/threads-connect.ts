@@ -58,6 +58,8 @@ export interface ThreadsConnection {
   readonly maxPayloadBytes: number
   /** Whether there are more processes than processors that the program may use. */
   readonly isOversubscribed: boolean
+  /** How many processes can run at once. */
+  readonly coresAtOnce: number
   /** The processors on which the process may run; null: any. */
   readonly processors: readonly number[] | null
   /** The `processState` of every process, one word each, `stateStride` words apart, then the words of `SharedCores`. */
@@ -93,6 +95,7 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   const { processes, nodes, ringBytes: size, bindTo } = options
   const cores = bindTo === 'core' ? coreOfEachProcess(processes) : null
   const isOversubscribed = processes > availableParallelism()
+  const coresAtOnce = Math.min(processes, availableParallelism())
   const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
   const states = new SharedArrayBuffer((processes * stateStride + sharedCoresWords) * 4)
   const rings = Array.from({ length: processes }, () => new SharedArrayBuffer(processes * ringBytes(size)))
@@ -113,6 +116,7 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
     ringBytes: size,
     maxPayloadBytes,
     isOversubscribed,
+    coresAtOnce,
     processors: cores?.[process] ?? null,
     states,
     rings,

@@ -15,7 +15,7 @@ import type {
 import { alreadyAttached, checkFrame, closedToSends } from '../fabric.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { retainFreedMemory, v8Heap } from '../process-heap.js'
-import { RunDelay, SharedCores } from './shared-cores.js'
+import { RunDelay, SharedCores, usedMs } from './shared-cores.js'
 import { SpinPolicy } from './spin-policy.js'
 import {
   aloneWord,
@@ -172,7 +172,9 @@ class ThreadsProcess implements Fabric {
     this.#states = new Int32Array(states)
     const moved = () => this.#inbox.taken + this.#outbox.sent
     const shared = this.#states.subarray(nodes.length * stateStride)
-    const cores = new SharedCores(shared, this.#runDelay.ms)
+    const { ms } = this.#runDelay
+    const clocks = ms === undefined ? undefined : { delayMs: ms, usedMs, cores: connection.coresAtOnce }
+    const cores = new SharedCores(shared, clocks)
     this.#spinPolicy = new SpinPolicy(this.isOversubscribed, moved, cores)
     this.#outbox = new ThreadsOutbox(connection, this.#states)
     this.#inbox = new ThreadsInbox(connection, {
