@@ -62,11 +62,15 @@ function headlineSection({ title, text, rows }: Headline, files: readonly Result
 
 /** The commands of the figures of a section, and when they ran. */
 function originText(rows: Headline['rows'], files: readonly ResultFile[]): string {
-  const runs = rows.map(([name, heading, wanted]) => {
+  const dates = new Map<string, Set<string>>()
+  for (const [name, heading, wanted] of rows) {
     const { date } = findFigure(files, name, heading, wanted).table
-    return `by \`npm run bench -- ${name}\` on ${date}`
-  })
-  return `Recorded ${[...new Set(runs)].join(' and ')}.`
+    dates.set(name, (dates.get(name) ?? new Set()).add(date))
+  }
+  const runs = [...dates].map(
+    ([name, days]) => `by \`npm run bench -- ${name}\` on ${[...days].join(' and ')}`,
+  )
+  return `Recorded ${runs.join(' and ')}.`
 }
 
 function findFigure(files: readonly ResultFile[], name: string, heading: string, wanted: string) {

@@ -3,34 +3,34 @@ import { type MarkedTable, tableOf } from '../scripts/marked-tables.js'
 import { ratioOf, timesText } from './result-texts.js'
 import type { ResultFile } from './results-file.js'
 
-/** A row: at what and with whom Rankweave is compared, and the cases of a table whose ratios it has. */
-type Row = readonly [what: string, file: string, title: string, cases: RegExp]
+/** A row: what is compared with what, and the cases of a table whose ratios it has. */
+type Row = readonly [what: string, baseline: string, file: string, title: string, cases: RegExp]
 
 const c = 'Compared with C on Open MPI'
-const beside = 'Beside one busy process, compared with C on Open MPI'
+const posted = 'Compared with postMessage'
 const toOneKiB = /^ping-pong, half round trip, (8 B|64 B|1 KiB)$/
 const fromQuarterMiB = /^ping-pong, half round trip, (256 KiB|512 KiB|\d+ MiB), alloc$/
 
 const rows: readonly Row[] = [
-  ['the plain loop: two threads', 'peers', 'Compared with the plain loop', /./],
-  ['piscina: the same', 'peers', 'Compared with piscina', /./],
-  ['C on Open MPI: messages up to 1 KiB', 'threads', c, toOneKiB],
-  ['from 256 KiB, in `world.alloc` memory', 'threads', c, fromQuarterMiB],
-  ['8 B beside a busy process', 'threads', beside, /8 B, not bound/],
-  ['the same, `--bind-to core`', 'threads', beside, /8 B, bound to cores/],
-  ['C packed by hand: neighbor exchanges', 'threads', 'Compared with C packed by hand', /./],
+  ['loop of two threads', 'plain loop', 'peers', 'Compared with the plain loop', /./],
+  ['', 'piscina', 'peers', 'Compared with piscina', /./],
+  ['messages, 8 B to 1 MiB', '`postMessage`', 'peers', posted, /beside nothing/],
+  ['beside other programs', '`postMessage`', 'peers', posted, /beside (?!nothing)/],
+  ['messages up to 1 KiB', 'C on Open MPI', 'threads', c, toOneKiB],
+  ['from 256 KiB, in `world.alloc`', 'C on Open MPI', 'threads', c, fromQuarterMiB],
+  ['neighbor exchanges', 'C packed by hand', 'threads', 'Compared with C packed by hand', /./],
 ]
 
 /** Returns the table: how many times as fast, or as slow, Rankweave is, from the least to the greatest ratio. */
 export function readmeRatios(files: readonly ResultFile[]): MarkedTable {
-  const cells = rows.map(([what, name, title, cases]) => {
+  const cells = rows.map(([what, baseline, name, title, cases]) => {
     const table = files.find((file) => file.name === name)?.tables.find((one) => one.title === title)
     const figures = table?.figures.filter((figure) => cases.test(figure.case)) ?? []
     const ratios = figures.map((figure) => ratioOf(figure)!).sort((a, b) => a - b)
     if (ratios.length === 0) throw new Error(`${name} has no ${cases} in '${title}'`)
-    return [what, rangeText(ratios[0], ratios.at(-1)!)]
+    return [what, baseline, rangeText(ratios[0], ratios.at(-1)!)]
   })
-  const table = tableOf(['compared with', 'Rankweave is'], cells)
+  const table = tableOf(['what', 'compared with', 'Rankweave is'], cells)
   return { page: 'README.md', mark: 'compared', table }
 }
 

@@ -135,13 +135,14 @@ export const measuredFigures: readonly FigureLine[] = [
   },
   {
     page: 'README.md',
-    line: 'In unmodified MPI programs of 16 or 64 processes on two cores, neighbor allgathers measured {} to {} times as fast, through shared memory.',
+    line: 'In unmodified MPI programs of 16 or 64 processes on two cores, neighbor allgathers measured {} to {} times as fast, median {}, through shared memory.',
     values: async () => {
       const { figures } = tableOf('shim', 'The same program with the library and without it')
       const speedups = figures
-        .filter((each) => each.case.includes('neighbor allgather'))
+        .filter((each) => /neighbor[ _]allgather/.test(each.case))
         .map(({ ours, peer }) => peer! / ours)
-      return [figure(Math.min(...speedups), 1), figure(Math.max(...speedups))]
+      const ends = [Math.min(...speedups), Math.max(...speedups)]
+      return [figure(ends[0], 1), figure(ends[1]), figure(medianOf(speedups), 1)]
     },
   },
   preloadedRow('Open MPI, C, 64 processes, grid of 48 neighbors', mooreThree),
