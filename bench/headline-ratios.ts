@@ -43,7 +43,7 @@ const packedByHand = 'C packed by hand, 2 processes'
 export const headlines: readonly Headline[] = [
   {
     title: 'Parallel loops',
-    text: 'One Mandelbrot picture by two ranks on threads that run, with an interval of 95%; then their start.',
+    text: 'One Mandelbrot picture by two ranks on running threads, with an interval of 95%; then the start.',
     rows: [
       plain('Mandelbrot loop, 2 threads, vs the plain loop', 'Mandelbrot set'),
       piscina('Mandelbrot loop, 2 threads, vs piscina', 'the same'),
