@@ -17,7 +17,7 @@ export interface Reporter {
   note(line: string): void
   /** Shows the next step of the command on a terminal, once the command has taken a second. */
   step(line: string): void
-  /** Shows the progress of long work on a terminal, at most one line a second; other lines are not even made. */
+  /** Shows the progress of long work: at most one line a second on a terminal, one a minute elsewhere. No other is made. */
   progress(line: () => string): void
   /** Prints the command's result: one JSON object with `--json`, else the text. Called once. */
   result(object: unknown, text: string): void
@@ -35,6 +35,9 @@ export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Pr
 export type AddCommand = (command: Command, act: Act) => void
 
 const progressMs = 1000
+
+/** Logs of long jobs show that they still run. */
+const logMs = 60_000
 
 /** @param ownWords default: a text stays as it is */
 export function reporter(
@@ -68,7 +71,7 @@ export function reporter(
       else pending = setTimeout(show, leftMs, line).unref()
     },
     progress: (line) => {
-      if (!streams.showsProgress || now() - shownMs < progressMs) return
+      if (now() - shownMs < (streams.showsProgress ? progressMs : logMs)) return
       show(line())
     },
     result,

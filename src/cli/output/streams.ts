@@ -7,7 +7,7 @@ import { ownCommand } from './own-command.js'
 export interface Streams {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
-  /** Whether standard error is a terminal: only then is progress shown. */
+  /** Whether standard error is a terminal: then progress is shown by the second. */
   readonly showsProgress: boolean
   /** Returns the words that start the command in lines for users to type. Default: `rankweave`. */
   readonly ownCommand?: () => string

@@ -50,11 +50,11 @@ it('shows a step that is still going on when the command has taken a second', as
   }
 })
 
-it('shows no progress without a terminal, but notes', () => {
-  const { said, report } = listen(5000, false)
-  report.progress(() => 'half way')
+it('shows a line of progress a minute without a terminal, and notes', () => {
+  const { said, report } = listen(25_000, false)
+  for (let i = 0; i < 6; i++) report.progress(() => `part ${i}`)
   report.note('wrote plan.jsonl')
-  expect(said).toEqual(['wrote plan.jsonl\n'])
+  expect(said).toEqual(['part 2\n', 'part 5\n', 'wrote plan.jsonl\n'])
 })
 
 it('planning reports how many groups and searches there were', () => {
