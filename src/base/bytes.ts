@@ -58,6 +58,11 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
+/** Whether a value is a SharedArrayBuffer; browsers have those on some pages only. */
+export function isSharedMemory(value: unknown): value is SharedArrayBuffer {
+  return typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer
+}
+
 /** Rounds a size up to a multiple. */
 export function roundUp(sizeBytes: number, multiple: number): number {
   return Math.ceil(sizeBytes / multiple) * multiple

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { run } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   folderOfPages,
@@ -45,6 +46,15 @@ it('the program of README runs on 64 ranks', async () => {
     own = own.map((value, rank) => (2 * value + own.at(rank - 1)! + own[(rank + 1) % 64]) / 4)
   expect(results).toEqual(own.map((value) => ({ pi, own: value })))
   expect(await resultsOf('--processes 4')).toEqual(results)
+})
+
+it('the histogram of docs/shared-memory.md counts in one memory', async () => {
+  const program = pathToFileURL(join(folder, 'histogram.ts'))
+  for (const fabric of ['local', 'threads'] as const) {
+    const args = new Int32Array(new SharedArrayBuffer(4 * 10))
+    expect(await run(program, { ranks: 2, processes: 2, fabric, args })).toEqual([100, 100])
+    expect([...args]).toEqual([100, 200, 0, 0, 200, 100, 200, 0, 0, 200])
+  }
 })
 
 it('npm start runs a parallel loop and a planned exchange, and ends each as README says', async () => {

@@ -1,4 +1,4 @@
-import { roundUp } from '../../base/bytes.js'
+import { isSharedMemory, roundUp } from '../../base/bytes.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { frameKind, headerWord } from '../../messages/process/frames.js'
 
@@ -127,9 +127,6 @@ type Numbers = Int32Array | Uint8Array | Float64Array
 const arrays = { Int32Array, Uint8Array, Float64Array } as const
 
 const isNumbers = (value: unknown): value is Numbers => ArrayBuffer.isView(value)
-/** Browsers have shared memory on some pages only. */
-const isSharedMemory = (buffer: ArrayBufferLike) =>
-  typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter } from 'node:events'
-import { deserialize, serialize } from 'node:v8'
+import { DefaultSerializer, deserialize } from 'node:v8'
+import { isSharedMemory } from '../../base/bytes.js'
 import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
@@ -72,13 +73,29 @@ export const launchWebSocket: Launcher = async <T, A>(
   }
 }
 
-/** @throws ERR_CLONE */
+/** @throws ERR_CLONE also for arrays in shared memory, of which every process would get a copy of its own */
 function serialized(args: unknown): Uint8Array {
+  const serializer = new ArgsSerializer()
+  serializer.writeHeader()
   try {
-    return serialize(args)
+    serializer.writeValue(args)
+    return serializer.releaseBuffer()
   } catch (cause) {
     const message = `run: args cannot be cloned into processes: ${reasonText(cause)}`
     throw new RankweaveError('ERR_CLONE', message, { cause })
+  }
+}
+
+// Node documents the method that it calls for views of memory; its types omit it.
+const ViewSerializer = DefaultSerializer as new () => DefaultSerializer & {
+  _writeHostObject(view: ArrayBufferView): void
+}
+
+class ArgsSerializer extends ViewSerializer {
+  override _writeHostObject(view: ArrayBufferView): void {
+    if (isSharedMemory(view.buffer))
+      throw new TypeError('processes do not share memory, got an array in shared memory')
+    super._writeHostObject(view)
   }
 }
 

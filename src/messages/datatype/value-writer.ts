@@ -1,4 +1,4 @@
-import { extentOf } from '../../base/bytes.js'
+import { copyBytes, extentOf, isSharedMemory } from '../../base/bytes.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import {
   deepestValue,
@@ -14,8 +14,8 @@ import {
 
 /**
  * Returns a copy of a value as bytes, the same bytes on Node and in browsers. The values that can be copied are in
- * docs/browser.md, "Values": those that the structured clone algorithm takes. Shared memory is refused even where it
- * could be shared, so that a program behaves alike on every layout.
+ * docs/browser.md, "Values": those that the structured clone algorithm takes. Arrays in shared memory are copied, and a
+ * SharedArrayBuffer is refused even where it could be shared, so that a program behaves alike on every layout.
  *
  * @param call what the value was passed to, for the message
  * @throws ERR_CLONE naming what cannot be cloned
@@ -27,7 +27,8 @@ export function encodeValue(value: unknown, call?: string): Uint8Array {
     return writer.encode(value)
   } catch (cause) {
     const message = `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`
-    throw new RankweaveError('ERR_CLONE', message, { cause })
+    // Frames of the writer would hide those of the program, so only an error of the program itself is a cause.
+    throw new RankweaveError('ERR_CLONE', message, cause instanceof Refused ? {} : { cause })
   } finally {
     free = writer
   }
@@ -186,17 +187,23 @@ class ValueWriter {
   #object(value: object): void {
     const number = this.#numberOf(value)
     if (number !== undefined) {
-      this.#byte(valueTag.seen)
-      this.#count(number)
+      // An array may have brought its shared buffer, as a copy.
+      if (isSharedMemory(value)) throw notShared()
+      this.#seen(number)
       return
     }
-    if (++this.#depth > deepestValue) throw new RangeError(`it is more than ${deepestValue} objects deep`)
+    if (++this.#depth > deepestValue) throw new Refused(`it is more than ${deepestValue} objects deep`)
     const prototype: unknown = Object.getPrototypeOf(value)
     if (Array.isArray(value)) this.#array(value)
     else if (prototype === Object.prototype || prototype === null) this.#properties(value)
     else if (ArrayBuffer.isView(value)) this.#arrayView(value)
     else this.#branded(value)
     this.#depth--
+  }
+
+  #seen(number: number): void {
+    this.#byte(valueTag.seen)
+    this.#count(number)
   }
 
   /** Returns the number of an object that came before; otherwise numbers it and returns undefined. */
@@ -227,8 +234,7 @@ class ValueWriter {
     this.#names ??= new Map()
     const number = this.#names.get(name)
     if (number !== undefined) {
-      this.#byte(valueTag.seen)
-      this.#count(number)
+      this.#seen(number)
       return
     }
     this.#names.set(name, this.#names.size)
@@ -283,7 +289,9 @@ class ValueWriter {
     const { buffer, byteOffset, length } = extentOf(view)
     this.#count(byteOffset)
     this.#count(length)
-    this.#write(buffer)
+    const number = this.#numberOf(buffer)
+    if (number === undefined) this.#buffer(buffer)
+    else this.#seen(number)
   }
 
   /** Encodes an object whose state is not in its properties, or of a class. */
@@ -304,7 +312,7 @@ class ValueWriter {
     else if (Object.hasOwn(primitiveOf, brand)) {
       this.#byte(valueTag.boxed)
       this.#write(primitiveOf[brand].call(value))
-    } else throw notCloned(brand)
+    } else throw brand === 'SharedArrayBuffer' ? notShared() : notCloned(brand)
   }
 
   #entries(map: ReadonlyMap<unknown, unknown>): void {
@@ -340,7 +348,7 @@ class ValueWriter {
     this.#byte(valueTag.buffer)
     this.#count(bytes.length)
     this.#reserve(bytes.length)
-    this.#bytes.set(bytes, this.#at)
+    copyBytes(this.#bytes, this.#at, bytes)
     this.#at += bytes.length
   }
 }
@@ -364,8 +372,17 @@ function brandOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1)
 }
 
-function notCloned(what: string): TypeError {
-  return new TypeError(`${what.length > 200 ? `${what.slice(0, 200)}...` : what} could not be cloned`)
+/** The reason why the writer itself refuses a value, in contrast to an error of one of its getters. */
+class Refused extends Error {}
+
+function notCloned(what: string): Refused {
+  return new Refused(`${what.length > 200 ? `${what.slice(0, 200)}...` : what} could not be cloned`)
+}
+
+function notShared(): Refused {
+  return new Refused(
+    'a SharedArrayBuffer cannot be sent, because messages copy: send an array on it, or share it by the args of run',
+  )
 }
 
 /**

@@ -38,6 +38,12 @@ describe('a world on processes connected by WebSockets', () => {
     expect(handles()).toEqual(before)
   })
 
+  it('args in shared memory are refused, because every process would have a copy', async () => {
+    const seen = new Int32Array(new SharedArrayBuffer(4))
+    const error = await failure(run(program, { ranks: 3, fabric, args: { seen } }))
+    expect([error.code, error.message]).toEqual(['ERR_CLONE', expect.stringMatching(/do not share memory/)])
+  })
+
   it('results that cannot be serialized are rejected with the rank', async () => {
     const error = await failure(start({ kind: 'function result' }))
     expect(error.code).toBe('ERR_CLONE')

@@ -143,7 +143,20 @@ describe('values', () => {
     expect(copy(value)).toEqual({ inner: { a: [1, 2] }, after: 'x' })
   })
 
+  it('copy arrays in shared memory, which arrive over one ordinary buffer', () => {
+    const memory = new SharedArrayBuffer(16)
+    const value = { doubles: new Float64Array(memory, 8), bytes: new DataView(memory, 2, 3) }
+    value.doubles[0] = 0.5
+    const back = copy(value) as typeof value
+    value.doubles[0] = 2
+    expect(back.doubles).toEqual(Float64Array.of(0.5))
+    expect(back.doubles.buffer).toBeInstanceOf(ArrayBuffer)
+    expect(back.bytes.buffer).toBe(back.doubles.buffer)
+    expect([back.bytes.byteOffset, back.bytes.byteLength]).toEqual([2, 3])
+  })
+
   it('are refused with what cannot be cloned, named', () => {
+    const shared = new Int8Array(new SharedArrayBuffer(8))
     const refused: [unknown, RegExp][] = [
       [() => 1, /^send: \(\) => 1 could not be cloned/],
       [Symbol('s'), /Symbol\(s\) could not/],
@@ -154,9 +167,9 @@ describe('values', () => {
       [new Map().values(), /Map Iterator could not/],
       [new URL('http://a'), /URL could not/],
       [new Blob([]), /Blob could not/],
-      [new SharedArrayBuffer(8), /SharedArrayBuffer could not/],
+      [new SharedArrayBuffer(8), /^send: a SharedArrayBuffer cannot be sent, .*send an array on it/],
+      [{ view: shared, buffer: shared.buffer }, /SharedArrayBuffer cannot be sent/],
       [Object.create({ [Symbol.toStringTag]: 'Number' }), /requires that 'this' be a Number/],
-      [new Int8Array(new SharedArrayBuffer(8)), /SharedArrayBuffer could not/],
       [nested(deepestValue + 1), /more than 1000 objects deep/],
       [nested(100_000), /more than 1000 objects deep/],
     ]
