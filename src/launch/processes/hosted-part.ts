@@ -1,12 +1,11 @@
 import { workerData } from 'node:worker_threads'
-import { holdListener } from '../../base/held-listener.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import { warnOfUnfinished } from '../../world/unfinished.js'
 import type { UserProgram } from '../../world/user-program.js'
 import type { RunningWorld, WorldOptions } from '../../world/world.js'
-import { loadExports, type ProgramChoice, programError } from './load-program.js'
+import { loadUnlessEmpty, type ProgramChoice } from './load-program.js'
 import { withMatchingTraces } from './optional-parts.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './process-protocol.js'
 
@@ -99,23 +98,12 @@ export async function loadHere(
   port: CallerPort,
   choice: ProgramChoice,
 ): Promise<UserProgram<unknown, unknown>> {
-  let release: (() => void) | undefined
-  const empty = new Promise<never>((_, reject) => {
-    const error = programError(
-      program,
-      `${program} failed to load: it waits, and nothing is left that could wake it`,
-    )
-    // The rejection comes one turn later, because a program that loads another may handle this event itself.
-    const onEmpty = () => setImmediate(reject, error)
-    release = holdListener('beforeExit', onEmpty)
-  })
   // The caller alone must not keep this event loop alive now.
   port.unref()
   try {
-    return await Promise.race([loadExports<unknown, unknown>(program, choice), empty])
+    return await loadUnlessEmpty<unknown, unknown>(program, choice)
   } finally {
     port.ref()
-    release?.()
   }
 }
 

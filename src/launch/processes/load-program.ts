@@ -5,6 +5,7 @@ import module, { createRequire, isBuiltin, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runInNewContext } from 'node:vm'
+import { holdListener } from '../../base/held-listener.js'
 import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
@@ -54,6 +55,26 @@ export async function loadExports<T, A>(
   }
   if (hosted === undefined || !isHosted) return { main: main as Main<T, A> }
   return { main: main as Main<T, A>, hosted: hosted as HostedMain<T, A> }
+}
+
+/**
+ * Loads a program like `loadExports`, but also fails when the program waits and nothing is left that could wake it.
+ * So does a module that awaits `run` of itself in its own thread.
+ */
+export async function loadUnlessEmpty<T, A>(url: string, choice: ProgramChoice): Promise<UserProgram<T, A>> {
+  let release: (() => void) | undefined
+  const empty = new Promise<never>((_, reject) => {
+    const name = nameOf(url)
+    const reason = 'it waits, and nothing is left that could wake it (does it await a run of itself?)'
+    const error = programError(name, `${name} failed to load: ${reason}`)
+    // The rejection comes one turn later, because a program that loads another may handle this event itself.
+    release = holdListener('beforeExit', () => setImmediate(reject, error))
+  })
+  try {
+    return await Promise.race([loadExports<T, A>(url, choice), empty])
+  } finally {
+    release?.()
+  }
 }
 
 /** Returns whether it can be called: a class is a function, too, but only for `new`. */

@@ -7,7 +7,7 @@ import type { EventLoopWatch } from '../../world/event-loop.js'
 import { warnOfUnfinished } from '../../world/unfinished.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
-import { loadExports } from './load-program.js'
+import { loadUnlessEmpty } from './load-program.js'
 import { withCallRecords, withMatchingTraces } from './optional-parts.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 
@@ -63,7 +63,7 @@ export async function loadRequested<T, A>({
   program,
   hosted,
 }: LaunchRequest<T, A>): Promise<UserProgram<T, A>> {
-  return program instanceof URL ? loadExports<T, A>(program.href, { hosted }) : program
+  return program instanceof URL ? loadUnlessEmpty<T, A>(program.href, { hosted }) : program
 }
 
 /**

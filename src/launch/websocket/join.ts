@@ -23,7 +23,7 @@ import {
   type UserProgram,
 } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
-import { loadExports, programDigest } from '../processes/load-program.js'
+import { loadUnlessEmpty, programDigest } from '../processes/load-program.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
 import {
@@ -87,7 +87,7 @@ export async function join<T, A = undefined>(
   const tuning = await joinedTuning(options.tuning)
   const loaded =
     main instanceof URL
-      ? await loadExports<T, A>(main.href, { hosted: hosted !== false })
+      ? await loadUnlessEmpty<T, A>(main.href, { hosted: hosted !== false })
       : programOf(main, hosted)
   const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 describe('no leftovers', () => {
   it('that keep a program alive or add listeners', async () => {
@@ -45,6 +48,20 @@ describe('no leftovers', () => {
       stderr: expect.stringContaining('dropped by the user'),
     })
   })
+})
+
+it('a module that awaits a run of itself in its own thread is ERR_PROGRAM', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rankweave-self-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'self.mjs')
+  const library = JSON.stringify(import.meta.resolve('rankweave'))
+  writeFileSync(
+    file,
+    `import { run } from ${library}
+     export default (world) => world.rank
+     await run(new URL(import.meta.url), { ranks: 1 }).catch(({ code }) => console.log(code))`,
+  )
+  expect((await promisify(execFile)(process.execPath, [file])).stdout).toBe('ERR_PROGRAM\n')
 })
 
 describe('a rank that awaits a promise which nothing settles', () => {
