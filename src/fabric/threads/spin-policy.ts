@@ -9,7 +9,13 @@ import { SharedCores } from './shared-cores.js'
  * takes.
  */
 const ownCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
-const sharedCore = { spinMs: 0, turnMs: 0, activePollingMs: 4, blockMs: 1 } as const
+const sharedCore = {
+  spinMs: 0,
+  turnMs: 0,
+  activePollingMs: 4,
+  // Not less than a tick of Linux: virtual machines take microseconds to arm a timer that expires before the next tick.
+  blockMs: 4,
+} as const
 /** The blocked time after which the event loop gets its turn. */
 const blockedPerTurnMs = 4
 /** The time between two polls that shows that another program had the core: a poll takes nanoseconds. */
@@ -63,18 +69,10 @@ export class SpinPolicy {
   /**
    * Polls without pause; true as soon as a poll was successful.
    *
+   * @param limit `spinMs` once all microtasks have run, `turnMs` in a turn of the event loop
    * @param poll polls that many times, or until it is successful
    */
-  spin(poll: (times: number) => boolean): boolean {
-    return this.#poll('spinMs', poll)
-  }
-
-  /** Spins in a turn of the event loop. */
-  spinInTurn(poll: (times: number) => boolean): boolean {
-    return this.#poll('turnMs', poll)
-  }
-
-  #poll(limit: 'spinMs' | 'turnMs', poll: (times: number) => boolean): boolean {
+  spin(limit: 'spinMs' | 'turnMs', poll: (times: number) => boolean): boolean {
     // A frame that comes at once does not wait for the clock to be read.
     if (poll(this.isShared ? 1 : pollsPerClock)) return true
     const now = performance.now()

@@ -263,7 +263,7 @@ class ThreadsProcess implements Fabric {
   spin(): boolean {
     if (!this.#mayPoll()) return false
     this.#waiting = true
-    return this.#spinPolicy.spin(this.#pollOften) || this.#mayBlock()
+    return this.#pollOrBlock('spinMs')
   }
 
   tryPoll(maxPolls: number): boolean {
@@ -389,19 +389,16 @@ class ThreadsProcess implements Fabric {
     this.#spins = 0
     this.#spinPolicy.turn()
     try {
-      if (!this.#inbox.delivering && !this.#progress() && this.#waiting) this.#waitInTurn()
+      if (!this.#inbox.delivering && !this.#progress() && this.#waiting) this.#pollOrBlock('turnMs')
       this.#reportLosses()
     } finally {
       if (!this.#closed) this.#scheduleNext()
     }
   }
 
-  #waitInTurn(): void {
-    if (!this.#spinPolicy.spinInTurn(this.#pollOften)) this.#mayBlock()
-  }
-
-  /** Blocks for a moment where another thread needs the core; true if something has come. */
-  #mayBlock(): boolean {
+  /** Polls, then blocks for a moment if another thread needs the core; true if something has come. */
+  #pollOrBlock(limit: 'spinMs' | 'turnMs'): boolean {
+    if (this.#spinPolicy.spin(limit, this.#pollOften)) return true
     const { blockMs } = this.#spinPolicy
     return blockMs > 0 && this.#block(blockMs)
   }

@@ -25,8 +25,8 @@ describe('a process that waits', () => {
       for (const begin = now(); now() - begin < 1; );
       return false
     }
-    policy.spin(preempted)
-    policy.spin(() => false)
+    policy.spin('spinMs', preempted)
+    policy.spin('spinMs', () => false)
     expect(policy.blockMs).toBeGreaterThan(0)
   })
 
@@ -38,14 +38,14 @@ describe('a process that waits', () => {
       records++
       return false
     }
-    policy.spin(copying)
-    policy.spin(() => false)
+    policy.spin('spinMs', copying)
+    policy.spin('spinMs', () => false)
     expect(policy.blockMs).toBe(0)
   })
 
   it('polls before it blocks', () => {
     const polls: number[] = []
-    expect(new SpinPolicy(true).spin((times) => polls.push(times) === 0)).toBe(false)
+    expect(new SpinPolicy(true).spin('spinMs', (times) => polls.push(times) === 0)).toBe(false)
     expect(polls.length).toBeGreaterThan(0)
   })
 })
