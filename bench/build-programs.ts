@@ -85,9 +85,12 @@ export class BuiltPrograms {
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     const bareFiles = readdirSync(`${root}bench`).filter((name) => name.startsWith('bare-'))
+    const peerFiles = readdirSync(`${root}bench/peers`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `peers/${name}`)
     buildSync({
       entryPoints: [
-        ...['child.ts', ...bareFiles, ...programs].map((name) => `${root}bench/${name}`),
+        ...['child.ts', ...bareFiles, ...programs, ...peerFiles].map((name) => `${root}bench/${name}`),
         `${root}examples/mandelbrot.ts`,
       ],
       outbase: root,

@@ -173,6 +173,7 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     oursBest: bestOf(ours.samples),
     peerBest: peer === undefined ? null : bestOf(peer.samples),
     oursHow: ours.tally.implementation.how,
+    peerName: others.length > 1 ? (peer?.tally.implementation.name ?? null) : null,
     peerHow: (peer ?? others[0])?.tally.implementation.how ?? null,
     failed: failed.length === 0 ? null : failed.join('; '),
     coresBusyBefore: Math.round(median(ours.tally.disturbance) * 100) / 100,

@@ -26,6 +26,8 @@ export interface ResultFigure {
   readonly oursBest?: number
   readonly peer?: number
   readonly peerBest?: number
+  /** Which baseline was the best, where there were several. */
+  readonly peerName?: string
   /** ours / peer where it was computed from unrounded medians. */
   readonly ratio?: number
   /** 95% interval of the ratio. */
