@@ -30,6 +30,8 @@ export interface ProcessProfile {
   /** Messages of point-to-point calls by size: the logarithm of base 2 of the bytes, rounded down; -1 for no byte. */
   readonly sizes: readonly SizeCount[]
   readonly collectives: readonly CollectiveProfile[]
+  /** The calls that passed `reorder = 1` to `MPI_Cart_create`, `MPI_Dist_graph_create` or its adjacent form. */
+  readonly reorders: number
 }
 
 /** The calls of one function. */
@@ -87,6 +89,7 @@ const processSchema = z.looseObject({
   sends: peers,
   blocks: peers,
   sizes: z.array(z.tuple([z.int().min(-1).max(63), whole, whole])),
+  reorders: whole.default(0),
   collectives: z.array(
     z.object({
       ...{ name: z.string(), ranks: whole, bytes: whole, calls: z.int().positive(), seconds },

@@ -51,6 +51,8 @@ export interface ProfileSummary {
   /** The collectives of all ranks by size, the longest first. */
   readonly collectives: readonly CollectiveSummary[]
   readonly levers: Levers
+  /** The communicators with a topology for which a rank passed `reorder = 1`, of the rank with most. */
+  readonly reorders: number
 }
 
 interface Amount {
@@ -102,6 +104,7 @@ export function summaryOf(profile: Profile): ProfileSummary {
     sizes: sizesOf(processes),
     collectives: collectivesOf(processes).map((one) => ({ ...one, share: share(one.seconds) })),
     levers: leversOf(mpi, processes),
+    reorders: largest(processes.map(({ reorders }) => reorders)),
   }
 }
 

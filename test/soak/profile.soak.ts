@@ -29,7 +29,8 @@ describeShim('a preloaded profiler', (shim) => {
       const profile = await profileOf([shim.program('traffic', '-pthread')], preloaded)
       expect(profile).toMatchObject({ ranks, nodes: { length: 1 } })
       expect(profile.mpi).toMatch(new RegExp(`^${shim.mpi.name} \\d`))
-      for (const { rank, seconds, inMpi, calls, sends, blocks, sizes, collectives } of profile.processes) {
+      for (const process of profile.processes) {
+        const { rank, seconds, inMpi, calls, sends, blocks, sizes, collectives, reorders } = process
         const [next, before, partner] = [(rank + 1) % ranks, (rank + ranks - 1) % ranks, rank ^ 1]
         // Four modes with 88 bytes in four messages, three exchanges in pairs, and those of three threads.
         const expected = new Map([[next, [79, 712]]])
@@ -41,7 +42,7 @@ describeShim('a preloaded profiler', (shim) => {
           expected.set(peer, [messages + 1, sum + bytes])
         }
         expect(new Map(sends.map(([peer, ...amounts]) => [peer, amounts]))).toEqual(expected)
-        expect(blocks).toEqual([[next, 5, 280]])
+        expect([blocks, reorders]).toEqual([[[next, 5, 280]], 1])
         expect(sizes).toEqual([
           ...[[-1, 1, 0] as const, [0, 60, 60] as const, [3, 4, 32] as const, [4, 4, 64] as const],
           ...[[5, 8, 256] as const, [6, 1, 100] as const, [7, 1, 200] as const, [8, 2, 700] as const],

@@ -110,7 +110,7 @@
 #define RW_L_number
 #define RW_L_place
 #define RW_L_unit
-#define RW_L_reorder
+#define RW_L_reorder RW_L_INT(reorder)
 #define RW_L_extents
 #define RW_L_periods
 #define RW_L_sources

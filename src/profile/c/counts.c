@@ -91,6 +91,7 @@ rw_thread *rw_sum_of_threads(uint64_t *most_ticks) {
       sum->functions[f].bytes += t->functions[f].bytes;
       sum->functions[f].ticks += t->functions[f].ticks;
     }
+    sum->reorders += t->reorders;
     for (int c = 0; c < RW_CLASSES; c++) {
       sum->messages[c] += t->messages[c];
       sum->message_bytes[c] += t->message_bytes[c];

@@ -108,7 +108,7 @@
   RW_FORMS(X, Neighbor_alltoallw, neighbor_alltoallw, rw_types_to_neighbors(&call, comm, sents, TYPES(sent_types)), from, \
            sents, sent_addresses, sent_types, to, receiveds, received_addresses, received_types, comm)
 
-/* Communicators, one-sided communication and files count by name and time only. */
+/* Communicators, one-sided communication and files count by name and time only, and grids and graphs with reorder = 1. */
 #define RW_TIMED(X)                                                                                                       \
   X(Comm_dup, comm_dup, RW_NOTHING, (comm, made))                                                                         \
   X(Comm_dup_with_info, comm_dup_with_info, RW_NOTHING, (comm, info, made))                                               \
@@ -118,12 +118,12 @@
   X(Comm_create, comm_create, RW_NOTHING, (comm, group, made))                                                            \
   X(Comm_create_group, comm_create_group, RW_NOTHING, (comm, group, tag, made))                                           \
   X(Comm_free, comm_free, RW_NOTHING, (made))                                                                             \
-  X(Cart_create, cart_create, RW_NOTHING, (comm, number, extents, periods, reorder, made))                                \
+  X(Cart_create, cart_create, if (reorder) call.thread->reorders++, (comm, number, extents, periods, reorder, made))      \
   X(Cart_sub, cart_sub, RW_NOTHING, (comm, extents, made))                                                                \
   X(Graph_create, graph_create, RW_NOTHING, (comm, number, extents, periods, reorder, made))                              \
-  X(Dist_graph_create, dist_graph_create, RW_NOTHING,                                                                     \
+  X(Dist_graph_create, dist_graph_create, if (reorder) call.thread->reorders++,                                           \
     (comm, number, sources, degrees, destinations, weights, info, reorder, made))                                         \
-  X(Dist_graph_create_adjacent, dist_graph_create_adjacent, RW_NOTHING,                                                   \
+  X(Dist_graph_create_adjacent, dist_graph_create_adjacent, if (reorder) call.thread->reorders++,                         \
     (comm, number, sources, source_weights, count, destinations, weights, info, reorder, made))                           \
   X(Win_create, win_create, RW_NOTHING, (data, address, unit, info, comm, new_win))                                       \
   X(Win_allocate, win_allocate, RW_NOTHING, (address, unit, info, comm, data, new_win))                                   \

@@ -68,6 +68,7 @@ typedef struct rw_thread {
   int is_free, is_inside; /* whether the thread is inside a call that is timed */
   rw_tally functions[RW_COUNT];
   int64_t messages[RW_CLASSES], message_bytes[RW_CLASSES];
+  int64_t reorders; /* communicators with a topology for which reorder = 1 was passed */
   rw_peers peers;
   rw_collectives collectives;
   /* The communicator of the last call, valid while no communicator is freed. */

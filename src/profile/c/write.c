@@ -91,7 +91,7 @@ static void add_process(text *t, const rw_process *process, int rank, int node) 
     if (c->counts > 0) add(t, ",\"zeros\":%lld,\"counts\":%lld", (whole)c->zeros, (whole)c->counts);
     add(t, "}");
   }
-  add(t, "]}\n");
+  add(t, "],\"reorders\":%lld}\n", (whole)sum->reorders);
 }
 
 /* The file under its temporary name. After a fault nothing more is written, and the file is removed. */

@@ -114,7 +114,7 @@ static void to_neighbors(void) {
   MPI_Comm ring;
   MPI_Request request;
   int count = 5, place = 0;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &ring);
   MPI_Neighbor_allgather(out, 5, MPI_INT, in, 5, MPI_INT, ring);
   MPI_Ineighbor_alltoallv(out, &count, &place, MPI_INT, in, &count, &place, MPI_INT, ring, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
