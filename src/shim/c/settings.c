@@ -64,7 +64,7 @@ static void read_all(void) {
   if (text != NULL) {
     snprintf(modes, sizeof modes, "%s", text);
     char *rest;
-    for (char *word = strtok_r(modes, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) read_mode(word);
+    for (char *word = strtok_r(modes, ",;", &rest); word != NULL; word = strtok_r(NULL, ",;", &rest)) read_mode(word);
   }
   rw_online_end_of_words();
   /* Recorded calls are those that MPI performs for the program. */

@@ -197,7 +197,7 @@ describeShim('a job with the preloaded library', (shim) => {
     const [recorded, file] = [shim.path('topology'), shim.path('topology.map')]
     const [ranks, cases] = [few + 2, reorderedKinds.map((kind) => `reorder ${kind} 3`)]
     const cores = { RANKWEAVE_SHIM_CORES: '2' }
-    const own = await shim.run(ranks, cases, { RANKWEAVE_SHIM: `reorder,record:${recorded}`, ...cores })
+    const own = await shim.run(ranks, cases, { RANKWEAVE_SHIM: `reorder;record:${recorded}`, ...cores })
     const topology = recordedGraph(recorded, 'adjacent', ranks)
     for (const [i, slots] of printedSlots(own, cases).entries())
       expect(slots.toSorted((a, b) => a - b)).toEqual(upTo(reorderedKinds[i] === 'grid' ? 4 : ranks))
