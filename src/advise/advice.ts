@@ -66,7 +66,6 @@ export const noneFaster = (runs: number, needsTime: boolean): Obstacle => ({
 })
 
 export const timeIsOver: Obstacle = { obstacle: 'the time was over', needsTime: true }
-const didNotEnd: Obstacle = { obstacle: 'a run did not end', needsTime: false, wasTried: true }
 const endedEarly: Obstacle = { obstacle: 'the runs were ended before', needsTime: true }
 
 /** The runs of a program, for which `advise` has a budget. */
@@ -79,8 +78,8 @@ export interface ProgramRuns {
   boundsOf(name: string, othersToFollow: number, pairs: number): ComparisonBounds
   /** Returns whether an error only ends the runs early, so that what is known so far is told. */
   isEarlyEnd(error: unknown): boolean
-  /** Returns whether an error means that a run with a change was ended because it took too long. */
-  isOverdue(error: unknown): boolean
+  /** Returns why a run failed, if that speaks against its changes; null: the error ends all runs. */
+  failureOf(error: unknown, changes: readonly ChangeName[]): string | null
 }
 
 /**
@@ -126,7 +125,7 @@ async function triedChanges({ possible, impossible }: Changes, runs: ProgramRuns
   if (!isEnded) isEnded = await continueOpen(trials, runs)
   const tried: TriedChange[] = []
   for (const { change, gain, obstacle } of trials)
-    if (gain === null || obstacle === didNotEnd) untried.push(untriedBy(change, obstacle ?? timeIsOver))
+    if (gain === null || obstacle?.wasTried) untried.push(untriedBy(change, obstacle ?? timeIsOver))
     else tried.push({ ...change, gain, finding: findingOf(gain) })
   const gained = tried.filter(({ finding }) => finding === 'faster')
   if (gained.length < 2) return concluded(tried, untried, null, null)
@@ -137,7 +136,7 @@ async function triedChanges({ possible, impossible }: Changes, runs: ProgramRuns
   )
   await together.continue(runs, 0)
   const { gain, obstacle } = together
-  if (gain === null || obstacle === didNotEnd) return concluded(tried, untried, null, obstacle ?? timeIsOver)
+  if (gain === null || obstacle?.wasTried) return concluded(tried, untried, null, obstacle ?? timeIsOver)
   return concluded(tried, untried, gain, null)
 }
 
@@ -164,12 +163,16 @@ class Trial {
       this.gain = known
       bounds.onPair?.(known)
     }
-    const run = (isChanged: boolean) => runs.run(isChanged ? this.#names : [])
+    let begun: readonly ChangeName[] = []
+    const run = (isChanged: boolean) => {
+      begun = isChanged ? this.#names : []
+      return runs.run(begun)
+    }
     try {
       this.gain = await comparedRuns(run, { ...bounds, onPair }, this.#pairs)
       this.isOpen = this.gain !== null && !isComplete(this.gain, bounds.mostPairs)
     } catch (error) {
-      this.obstacle = obstacleOf(error, runs)
+      this.obstacle = obstacleOf(error, runs, begun)
       this.isOpen = false
     }
   }
@@ -195,10 +198,11 @@ async function continueOpen(trials: readonly Trial[], runs: ProgramRuns): Promis
 }
 
 /** Returns why runs cannot continue after an error. @throws the error if it ends the command */
-function obstacleOf(error: unknown, runs: ProgramRuns): Obstacle {
+function obstacleOf(error: unknown, runs: ProgramRuns, changes: readonly ChangeName[]): Obstacle {
   if (runs.isEarlyEnd(error)) return endedEarly
-  if (runs.isOverdue(error)) return didNotEnd
-  throw error
+  const failure = runs.failureOf(error, changes)
+  if (failure === null) throw error
+  return { obstacle: failure, needsTime: false, wasTried: true }
 }
 
 function untriedBy({ name, share }: PossibleChange, { obstacle, ...rest }: Obstacle): ImpossibleChange {
@@ -214,7 +218,7 @@ async function preparedBy(
   try {
     return await runs.prepare(name, othersToFollow)
   } catch (error) {
-    return obstacleOf(error, runs)
+    return obstacleOf(error, runs, [name])
   }
 }
 
@@ -265,9 +269,7 @@ function verdictOf(
   if (tried.length > 0) {
     const texts = [
       ...tried.map(({ name, gain }) => `${name}, ${gainText(gain)}`),
-      ...untried
-        .filter(({ reason }) => reason === didNotEnd.obstacle)
-        .map(({ name, reason }) => `${name}, ${reason}`),
+      ...untried.filter(({ wasTried }) => wasTried).map(({ name, reason }) => `${name}, ${reason}`),
     ]
     return `Nothing to gain here: ${texts.join('; ')}.`
   }

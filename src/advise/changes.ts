@@ -3,7 +3,12 @@ import { percentText } from '../text/printable.js'
 import type { PlacementPlan } from './placement.js'
 
 /** The changes to how a program is started that `advise` knows, in the order in which it tries them. */
-export const changeNames = ['placement', 'neighborhood plans', 'collective settings'] as const
+export const changeNames = [
+  'placement',
+  'reordered ranks',
+  'neighborhood plans',
+  'collective settings',
+] as const
 export type ChangeName = (typeof changeNames)[number]
 
 /** A change that the profile of a program makes possible. */
@@ -41,8 +46,17 @@ export const touchedText = (share: number) => `at most ${percentText(share)} of 
 /** A change that can touch less than this share of the time is not tried. */
 export const leastShare = 0.03
 
-/** Returns what could be changed about a program, by its profile and a placement that was planned for its traffic. */
-export function changesOf({ levers, nodes }: ProfileSummary, placement: PlacementPlan | null): Changes {
+/**
+ * Returns what could be changed about a program, by its profile.
+ *
+ * @param placement planned for its traffic; null if none is better
+ * @param programs the programs in the command, which share one numbering of ranks
+ */
+export function changesOf(
+  { levers, nodes, reorders }: ProfileSummary,
+  placement: PlacementPlan | null,
+  programs = 1,
+): Changes {
   const possible: PossibleChange[] = []
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
@@ -60,9 +74,23 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
       what: placement === null ? '' : placementText(placement),
     },
     isOneNode
-      ? 'all ranks are on one node (start it on the nodes of your job)'
-      : placement === null
-        ? 'no other order of the ranks sends clearly less between nodes'
+      ? `${allOnOneNode} (start it on the nodes of your job)`
+      : programs > 1
+        ? 'the command starts several programs'
+        : placement === null
+          ? 'no other order of the ranks sends clearly less between nodes'
+          : null,
+  )
+  consider(
+    {
+      name: 'reordered ranks',
+      share: levers.placement,
+      what: 'grids and graphs that the program made with reorder = 1 have their neighbors on the same node',
+    },
+    isOneNode
+      ? allOnOneNode
+      : reorders === 0
+        ? 'the program passes no reorder = 1 to MPI_Cart_create or MPI_Dist_graph_create'
         : null,
   )
   consider(
@@ -84,6 +112,8 @@ export function changesOf({ levers, nodes }: ProfileSummary, placement: Placemen
   )
   return { possible, impossible }
 }
+
+const allOnOneNode = 'all ranks are on one node'
 
 /** The reason why plans cannot be tried. A study can say what a neighborhood collective would bring. */
 export const callsNoNeighborhood =

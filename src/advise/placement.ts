@@ -114,8 +114,17 @@ const otherWords: Readonly<Record<string, number>> = {
   '-launcher': 1,
 }
 
+const rankFileWords = new Set(['--rankfile', '-rankfile', '-rf'])
 const hostWords = new Set(['-H', '--host', '-host', '-hosts'])
 const hostFileWords = new Set(['--hostfile', '-hostfile', '--machinefile', '-machinefile', '-f'])
+
+/** Options of `srun` that no word follows, except in the same word: `--exclusive=user`. All others have a value. */
+const slurmFlags =
+  /^--(contiguous|disable-status|exact|exclusive|hold|immediate|interactive|kill-on-bad-exit|label|multi-prog|nice|no-allocate|no-kill|overcommit|overlap|oversubscribe|preserve-env|propagate|pty|quiet|quit-on-interrupt|reboot|resv-ports|send-libs|spread-job|test-only|unbuffered|use-min-nodes|verbose|whole)$|^-[OlkKHIQXvsuEZ]+$/
+
+/** Options of `srun` that name nodes or the order of ranks, or differ from a list that has a line for every rank. */
+const slurmPlacing = /^(--(distribution|nodelist|nodefile|relative|ntasks-per-node)(=|$)|-[mwFr])/
+const slurmTasks = /^(--ntasks(=|$)|-n)/
 
 /** A launcher's own words of a command, option by option, and the rest: the program with its arguments. */
 interface LauncherWords {
@@ -123,22 +132,40 @@ interface LauncherWords {
   readonly program: readonly string[]
 }
 
-function launcherWords([, ...words]: readonly string[]): LauncherWords {
+/** @param followingOf returns how many words follow an option */
+function launcherWords(
+  [, ...words]: readonly string[],
+  followingOf: (word: string) => number = (word) => placingWords[word] ?? otherWords[word] ?? 0,
+): LauncherWords {
   const options: string[][] = []
   let at = 0
   while (at < words.length && words[at].startsWith('-')) {
-    const following = placingWords[words[at]] ?? otherWords[words[at]] ?? 0
+    const following = followingOf(words[at])
     options.push(words.slice(at, at + 1 + following))
     at += 1 + following
   }
   return { options, program: words.slice(at) }
 }
 
+/** Returns how many words follow an option of `srun`: `-n 4` and `--ntasks 4` have one, `-n4` and `--ntasks=4` none. */
+function followingOfSlurm(word: string): number {
+  const isWhole = word.startsWith('--') ? word.includes('=') : word.length > 2
+  return isWhole || slurmFlags.test(word) ? 0 : 1
+}
+
 /** The ways in which launchers are told a placement. */
-export type PlacingLauncher = 'Open MPI' | 'MPICH'
+export type PlacingLauncher = 'Open MPI' | 'MPICH' | 'Slurm'
+
+/** A file of places for a program of so many ranks. */
+export interface Placing {
+  readonly launcher: PlacingLauncher
+  readonly file: string
+  readonly ranks: number
+}
 
 /** Returns a command that starts the same program with the ranks of a file of places. */
-export function placedCommand(command: readonly string[], launcher: PlacingLauncher, file: string): string[] {
+export function placedCommand(command: readonly string[], { launcher, file, ranks }: Placing): string[] {
+  if (launcher === 'Slurm') return placedBySlurm(command, file, ranks)
   const { options, program } = launcherWords(command)
   const isReplaced = ([word]: readonly string[]) =>
     placingWords[word] !== undefined ||
@@ -148,17 +175,31 @@ export function placedCommand(command: readonly string[], launcher: PlacingLaunc
   return [command[0], ...placing, ...kept, ...program]
 }
 
+/** Only a slash tells a file from the name of a node, and only the number of ranks is taken from no list. */
+function placedBySlurm(command: readonly string[], file: string, ranks: number): string[] {
+  const { options, program } = launcherWords(command, followingOfSlurm)
+  const kept = options.filter(([word]) => !slurmPlacing.test(word))
+  const tasks = kept.some(([word]) => slurmTasks.test(word)) ? [] : ['-n', String(ranks)]
+  const list = file.includes('/') ? file : `./${file}`
+  const placing = ['--distribution=arbitrary', `--nodelist=${list}`]
+  return [command[0], ...placing, ...tasks, ...kept.flat(), ...program]
+}
+
 /**
- * Returns the names of nodes as the command has them, in their order there; null if it names none. Launchers may know a
- * node by an address where its processes have a name.
+ * Returns the names of nodes as the command has them, those of a rankfile by node, others in their order there; null if
+ * it names none. Launchers may know a node by an address where its processes have a name.
  *
- * @param contents reads a host file
+ * @param contents reads a host file or rankfile
+ * @param nodeOf the node of every rank today
  */
 export function hostsOfCommand(
   command: readonly string[],
   contents: (file: string) => string,
+  nodeOf: ArrayLike<number>,
 ): readonly string[] | null {
   const { options } = launcherWords(command)
+  const ranks = options.filter(([word]) => rankFileWords.has(word)).at(-1)
+  if (ranks !== undefined) return hostsOfRanks(contents(ranks[1] ?? ''), nodeOf)
   const names = options.flatMap(([word, value = '']) => {
     if (hostWords.has(word)) return value.split(',').map((host) => host.replace(/:\d+$/, ''))
     if (!hostFileWords.has(word)) return []
@@ -167,6 +208,16 @@ export function hostsOfCommand(
   })
   const hosts = [...new Set(names.filter((name) => name !== ''))]
   return hosts.length === 0 ? null : hosts
+}
+
+/** Returns the host of every node by a rankfile; null if it does not name all. */
+function hostsOfRanks(rankfile: string, nodeOf: ArrayLike<number>): readonly string[] | null {
+  const hosts: string[] = []
+  for (const [, rank, host] of rankfile.matchAll(/^\s*rank\s+(\d+)\s*=\s*(\S+)/gm)) {
+    const node = nodeOf[Number(rank)]
+    if (node !== undefined) hosts[node] = host
+  }
+  return Array.from(nodeOf).every((node) => hosts[node] !== undefined) && hosts.length > 0 ? hosts : null
 }
 
 /** A file of places, which rank is on which node. */
@@ -179,7 +230,11 @@ export interface PlacesFile {
   readonly cores: number
 }
 
-/** @throws ERR_SHIM for a node without a name */
+/**
+ * Writes a file of places. Slurm names nodes without their domain.
+ *
+ * @throws ERR_SHIM for a node without a name
+ */
 export function placesText({ launcher, nodeOf, hosts, cores }: PlacesFile): string {
   const onNode = new Array<number>(hosts.length).fill(0)
   const lines = Array.from(nodeOf, (node, rank) => {
@@ -195,6 +250,7 @@ export function placesText({ launcher, nodeOf, hosts, cores }: PlacesFile): stri
   return lines
     .map(({ rank, node, place }) => {
       if (launcher === 'MPICH') return `${hosts[node]}:1\n`
+      if (launcher === 'Slurm') return `${hosts[node].replace(/\..*/, '')}\n`
       const slot = isCrowded && cores > 1 ? `0-${cores - 1}` : String(isCrowded ? 0 : place)
       return `rank ${rank}=${hosts[node]} slot=${slot}\n`
     })

@@ -32,6 +32,7 @@ program. The last line says what to type, or that nothing helps.
 
 Changes that are tried:
   placement            ranks that exchange much are put on one node; needs several nodes
+  reordered ranks      grids and graphs made with reorder = 1 get a better order of ranks; needs several nodes
   neighborhood plans   the library of rankweave shim is preloaded; needs neighborhood collectives, or MPI_Alltoallv or
                        MPI_Alltoallw whose counts are mostly zero
   collective settings  collectives run by the algorithms of MPI that were fastest in up to five runs that tried them

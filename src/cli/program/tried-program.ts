@@ -8,7 +8,6 @@ import type { Gain } from '../../advise/gain.js'
 import {
   hostsOfCommand,
   type PlacementPlan,
-  type PlacingLauncher,
   placedCommand,
   placesText,
   plannedPlacement,
@@ -29,7 +28,7 @@ import { CallHistory, settingsOfRuns } from '../../tuning/online/call-history.js
 import { tunedLogic } from '../../tuning/online/grid-selection.js'
 import { defaultAlgorithm } from '../../tuning/settings/setting.js'
 import { readCallFolder } from '../input/measured-input.js'
-import { Interrupted, Overdue } from '../output/exit-codes.js'
+import { Interrupted, Overdue, WorldFailure } from '../output/exit-codes.js'
 import { runPreloaded, untilSignal } from './preloaded-run.js'
 
 /** A program to be tried, and the ways to try it. */
@@ -91,7 +90,8 @@ export class TriedProgram {
   }
 
   get changes() {
-    return changesOf(summaryOf(this.profile), this.#placement)
+    const programs = this.#trial.command.filter((word) => word === ':').length + 1
+    return changesOf(summaryOf(this.profile), this.#placement, programs)
   }
 
   /** The signal that ended the runs early. */
@@ -118,8 +118,7 @@ export class TriedProgram {
       )
     this.#profile = readProfile(contentsOf(file), file)
     const nodeOf = this.#profile.processes.map(({ node }) => node)
-    const isPlaceable = this.#launcher !== 'Slurm' && !command.includes(':')
-    if (isPlaceable) this.#placement = plannedPlacement(trafficOf(this.#profile), nodeOf)
+    if (!command.includes(':')) this.#placement = plannedPlacement(trafficOf(this.#profile), nodeOf)
   }
 
   /**
@@ -160,7 +159,12 @@ export class TriedProgram {
         if (error instanceof Interrupted) this.#ended = error
         return error instanceof Interrupted
       },
-      isOverdue: (error) => error instanceof Overdue,
+      failureOf: (error, changes) => {
+        if (error instanceof Overdue) return 'a run did not end'
+        // The launcher may know the nodes by other names, or refuse places that a scheduler gave otherwise.
+        const isRefusal = error instanceof WorldFailure && changes.includes('placement')
+        return isRefusal ? `a run failed: ${error.message}` : null
+      },
     }
   }
 
@@ -168,10 +172,12 @@ export class TriedProgram {
   async writeFiles(changes: readonly ChangeName[], folder: string): Promise<void> {
     const { nodes, processes } = this.profile
     if (changes.includes('placement')) {
-      const hosts = hostsOfCommand(this.#trial.command, contentsOf)
+      const today = processes.map(({ node }) => node)
+      const isSlurm = this.#launcher === 'Slurm'
+      const hosts = isSlurm ? null : hostsOfCommand(this.#trial.command, contentsOf, today)
       const text = placesText({
-        launcher: this.#launcher as PlacingLauncher,
-        nodeOf: this.#placement?.nodeOf ?? processes.map(({ node }) => node),
+        launcher: this.#launcher,
+        nodeOf: this.#placement?.nodeOf ?? today,
         hosts: hosts !== null && hosts.length >= nodes.length ? hosts : nodes,
         cores: availableParallelism(),
       })
@@ -189,7 +195,7 @@ export class TriedProgram {
     const isPreloaded = changes.some((name) => name !== 'placement')
     const command = this.#command(changes, folder)
     const library = join(resolve(folder, 'rankweave-shim'), plansName)
-    const variables = { LD_PRELOAD: library, ...shimWords(changes, resolve(folder)) }
+    const variables = { LD_PRELOAD: library, ...this.#shimWords(changes, resolve(folder)) }
     const words = isPreloaded ? withVariables(command, variables) : command
     const compile = ['rankweave', 'shim', '-o', join(folder, 'rankweave-shim'), '--mpicc', this.#mpicc]
     return [...(isPreloaded ? [compile] : []), words].map((line) => line.map(shellWord).join(' '))
@@ -249,7 +255,7 @@ export class TriedProgram {
     const isPreloaded = changes.some((name) => name !== 'placement')
     await this.#run(this.#command(changes, folder), {
       libraries: [this.#profiler, ...(isPreloaded ? [join(folder, plansName)] : [])],
-      variables: { RANKWEAVE_PROFILE: `time:${file}`, ...shimWords(changes, folder) },
+      variables: { RANKWEAVE_PROFILE: `time:${file}`, ...this.#shimWords(changes, folder) },
       ...(changes.length === 0 ? {} : { limitMs: limitOf(this.#longestMs) }),
     })
     return readSeconds(contentsOf(file), file)
@@ -290,9 +296,19 @@ export class TriedProgram {
 
   #command(changes: readonly ChangeName[], folder: string): readonly string[] {
     const { command } = this.#trial
-    return changes.includes('placement')
-      ? placedCommand(command, this.#launcher as PlacingLauncher, join(folder, fileOfChange.placement))
-      : command
+    if (!changes.includes('placement')) return command
+    const file = join(folder, fileOfChange.placement)
+    return placedCommand(command, { launcher: this.#launcher, file, ranks: this.profile.ranks })
+  }
+
+  /** Returns the variable that tells the library of plans its task; it needs none for neighborhood plans alone. */
+  #shimWords(changes: readonly ChangeName[], folder: string): { RANKWEAVE_SHIM?: string } {
+    const words = [
+      ...(changes.includes('reordered ranks') ? ['reorder'] : []),
+      ...(changes.includes('collective settings') ? [`tune:${join(folder, fileOfChange.settings)}`] : []),
+    ]
+    // srun ends the value of a variable at a comma.
+    return words.length === 0 ? {} : { RANKWEAVE_SHIM: words.join(this.#launcher === 'Slurm' ? ';' : ',') }
   }
 
   get #profiler(): string {
@@ -303,13 +319,6 @@ export class TriedProgram {
 /** Returns the milliseconds after which a run with a change is ended, by the longest run without one. */
 function limitOf(longestMs: number): number {
   return Math.max(5 * longestMs, longestMs + 60_000)
-}
-
-/** Returns the variable that tells the library of plans its task; it needs none for neighborhood plans alone. */
-function shimWords(changes: readonly ChangeName[], folder: string): { RANKWEAVE_SHIM?: string } {
-  return changes.includes('collective settings')
-    ? { RANKWEAVE_SHIM: `tune:${join(folder, fileOfChange.settings)}` }
-    : {}
 }
 
 /**

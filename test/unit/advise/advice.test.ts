@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { advised, type ProgramRuns, timeIsOver, untriedText } from '../../../src/advise/advice.js'
-import { type ChangeName, changeNames } from '../../../src/advise/changes.js'
+import type { ChangeName } from '../../../src/advise/changes.js'
 
+const changeNames = ['placement', 'neighborhood plans', 'collective settings'] as const
 const possible = changeNames.map((name) => ({ name, share: 0.5, what: `by ${name}` }))
 
 /** Runs of a program that takes 2 s, and 1 s with some changes; a pair is decided after `mostPairs`. */
@@ -11,7 +12,7 @@ function runsOf(faster: readonly ChangeName[], others: Partial<ProgramRuns> = {}
     prepare: async () => ({}),
     boundsOf: () => ({ mostPairs: 11, hasTime: () => true }),
     isEarlyEnd: () => true,
-    isOverdue: () => false,
+    failureOf: () => null,
     ...others,
   }
 }
@@ -108,7 +109,7 @@ describe('an advice', () => {
           return changes.length === 0 || changes.includes('placement') ? 2 : 1
         },
         isEarlyEnd: () => false,
-        isOverdue: (error) => error === overdue,
+        failureOf: (error) => (error === overdue ? 'a run did not end' : null),
       })
     const alone = await advised(
       { possible, impossible: [] },

@@ -24,3 +24,23 @@ describe('the change to plans', () => {
     expect(plansOf(0, 0)).toMatchObject({ share: 0, reason })
   })
 })
+
+describe('the changes to where ranks are', () => {
+  const reasonsOf = (nodes: number, reorders: number, programs?: number) => {
+    const levers = { neighborhood: 0, sparseAlltoall: 0, collectives: 0, placement: 0.75 }
+    const { impossible } = changesOf({ levers, nodes, reorders } as ProfileSummary, null, programs)
+    return impossible.slice(0, -2).map(({ name, reason }) => `${name}: ${reason}`)
+  }
+
+  it('need several nodes, another order that sends less, and reorder = 1', () => {
+    expect(reasonsOf(1, 1)).toEqual([
+      'placement: all ranks are on one node (start it on the nodes of your job)',
+      'reordered ranks: all ranks are on one node',
+    ])
+    expect(reasonsOf(2, 0)).toEqual([
+      'placement: no other order of the ranks sends clearly less between nodes',
+      'reordered ranks: the program passes no reorder = 1 to MPI_Cart_create or MPI_Dist_graph_create',
+    ])
+    expect(reasonsOf(2, 1, 2)).toEqual(['placement: the command starts several programs'])
+  })
+})

@@ -46,18 +46,31 @@ describe('the command of a placement', () => {
       'mpirun --rankfile places --hostfile hosts --mca btl tcp,self ./program',
     ],
     ['mpiexec -f hosts -ppn 2 -n 4 ./program', 'MPICH', 'mpiexec -f places -n 4 ./program'],
+    [
+      'srun --mpi=pmix -O -N4 --ntasks 16 -w a,b -mcyclic ./program -w 2',
+      'Slurm',
+      'srun --distribution=arbitrary --nodelist=./places --mpi=pmix -O -N4 --ntasks 16 ./program -w 2',
+    ],
+    [
+      'srun --exclusive --nodes 4 --ntasks-per-node=4 --nodelist a,b --distribution=block ./program',
+      'Slurm',
+      'srun --distribution=arbitrary --nodelist=./places -n 16 --exclusive --nodes 4 ./program',
+    ],
   ] as const)('of %s for %s', (command, launcher, expected) => {
-    expect(placedCommand(command.split(' '), launcher, 'places').join(' ')).toBe(expected)
+    expect(placedCommand(command.split(' '), { launcher, file: 'places', ranks: 16 }).join(' ')).toBe(
+      expected,
+    )
   })
 
   it('names nodes as the command does', () => {
     const contents = () => '# nodes\n10.0.0.1 slots=4\n10.0.0.2 slots=4 # the second\n'
-    expect(hostsOfCommand(['mpirun', '--hostfile', 'hosts', './p'], contents)).toEqual([
-      '10.0.0.1',
-      '10.0.0.2',
-    ])
-    expect(hostsOfCommand(['mpirun', '-H', 'a:2,b:2,a', './p'], contents)).toEqual(['a', 'b'])
-    expect(hostsOfCommand(['mpirun', '-n', '2', './p', '-H', 'x'], contents)).toBeNull()
+    const hostsOf = (words: string, from = contents) => hostsOfCommand(words.split(' '), from, [0, 1, 0])
+    expect(hostsOf('mpirun --hostfile hosts ./p')).toEqual(['10.0.0.1', '10.0.0.2'])
+    expect(hostsOf('mpirun -H a:2,b:2,a ./p')).toEqual(['a', 'b'])
+    expect(hostsOf('mpirun -n 2 ./p -H x')).toBeNull()
+    const ranks = () => 'rank 1=b slot=0\nrank 0=a slot=0-1\nrank 2=a slot=1\n'
+    expect(hostsOf('mpirun --hostfile hosts --rankfile ranks ./p', ranks)).toEqual(['a', 'b'])
+    expect(hostsOf('mpirun -rf ranks ./p', () => 'rank 0=a slot=0\n')).toBeNull()
   })
 
   it('gives each rank a core, or all of a node that has too few', () => {
@@ -67,5 +80,7 @@ describe('the command of a placement', () => {
     const four = { ...places, nodeOf: [1, 0, 1, 1], cores: 2 }
     expect(placesText(four)).toContain('rank 1=a slot=0-1\n')
     expect(placesText({ ...places, launcher: 'MPICH', cores: 1 })).toBe('b:1\na:1\nb:1\n')
+    const named = { ...places, launcher: 'Slurm' as const, hosts: ['a', 'b.domain'], cores: 1 }
+    expect(placesText(named)).toBe('b\na\nb\n')
   })
 })

@@ -156,12 +156,18 @@ describe('rankweave advise', () => {
   })
 
   it('ends where a run fails, or prints other results', async () => {
-    const rest = '[ -z "$placed" ] || { echo There are not enough slots >&2; exit 1; }'
+    const failing = '{ echo There are not enough slots >&2; exit 1; }'
+    const second = '[ -e "$0.ran" ] && again=1; : > "$0.ran"'
     const lost = await advise(launcherThat({ rest: 'echo lost a node >&2; exit 1' }))
     expect(lost.stderr).toMatch(/^lost a node\n[\s\S]*; its last words: lost a node$/m)
-    const failing = await advise(launcherThat({ rest }))
-    expect(failing).toMatchObject({ exitCode: 3 })
-    expect(failing.stderr).toContain(
+    const refused = await advise(launcherThat({ rest: `[ -z "$placed" ] || ${failing}` }))
+    expect(refused).toMatchObject({ exitCode: 0 })
+    expect(refused.stdout).toMatch(
+      /^Nothing was faster here: placement, a run failed: .* with exit code 1, /m,
+    )
+    const later = await advise(launcherThat({ rest: `${second}; [ -z "$again" ] || ${failing}` }))
+    expect(later).toMatchObject({ exitCode: 3 })
+    expect(later.stderr).toContain(
       'ended with exit code 1, although its first run ended well; to share cores, add --oversubscribe',
     )
     const noProgram = await advise(launcherThat({ rest: 'rm -f "$file" .rankweave-*/profile.jsonl' }))
