@@ -2,6 +2,7 @@
 // COMMIT] [--plot FILE]: one question in figures, one line each. bench/README.md has the options of `mutants`.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
+import { adviseBench } from './advise.js'
 import { type Bench, environment, type Figure } from './bench.js'
 import { choiceBench } from './choice/choice.js'
 import { collectivesBench } from './collectives.js'
@@ -44,6 +45,7 @@ const benches: readonly Bench[] = [
   tunedBench,
   onlineBench,
   profileBench,
+  adviseBench,
   peersBench,
 ]
 
