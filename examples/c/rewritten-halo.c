@@ -1,6 +1,6 @@
 /*
- * rewritten-halo.c: a halo exchange on a grid of processes, by messages and by one neighborhood collective. Prints
- * `right` and the times of both, or `wrong` and ends with 1.
+ * rewritten-halo.c: a halo exchange on a periodic grid of processes, by messages and by one neighborhood collective.
+ * Prints `right` and the times of both, or `wrong` and ends with 1.
  *
  *   mpicc -O2 -o rewritten-halo rewritten-halo.c
  *   mpirun -n 16 ./rewritten-halo [WIDTH] [STEPS]
@@ -15,17 +15,20 @@
 
 enum { MOST = 8 };
 
-/* The neighbors, and for each the count of doubles and their place; a process receives as many as it sends. */
-static int n, ranks[MOST], counts[MOST], places[MOST];
+/*
+ * Halo i comes from sources[i], and destinations[i] is the neighbor on the other side, to which the process is source i.
+ * Both have as many doubles at the same place. A rank may be a neighbor more than once.
+ */
+static int n, sources[MOST], destinations[MOST], counts[MOST], places[MOST];
 static double *sent, *received;
 static MPI_Comm comm = MPI_COMM_WORLD, graph;
 
 static void by_messages(void) {
   MPI_Request requests[2 * MOST];
   for (int i = 0; i < n; i++)
-    MPI_Irecv(received + places[i], counts[i], MPI_DOUBLE, ranks[i], 0, comm, &requests[i]);
+    MPI_Irecv(received + places[i], counts[i], MPI_DOUBLE, sources[i], i, comm, &requests[i]);
   for (int i = 0; i < n; i++)
-    MPI_Isend(sent + places[i], counts[i], MPI_DOUBLE, ranks[i], 0, comm, &requests[n + i]);
+    MPI_Isend(sent + places[i], counts[i], MPI_DOUBLE, destinations[i], i, comm, &requests[n + i]);
   MPI_Waitall(2 * n, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -33,21 +36,21 @@ static void by_neighbors(void) {
   MPI_Neighbor_alltoallv(sent, counts, places, MPI_DOUBLE, received, counts, places, MPI_DOUBLE, graph);
 }
 
-/* A double says who sends it to whom, in which step, and its place. */
-static double value(int from, int to, int step, int i) { return ((from * 1e3 + to) * 1e4 + step) * 1e3 + i; }
+/* A double says who sends it, for which halo, in which step, and its place. */
+static double value(int from, int halo, int step, int k) { return ((from * 10.0 + halo) * 1e4 + step) * 1e3 + k; }
 
 static int run(void (*exchange)(void), int rank, int steps, double *us) {
   int ok = 1;
   double seconds = 0;
   for (int step = 0; step < steps; step++) {
     for (int i = 0; i < n; i++)
-      for (int k = 0; k < counts[i]; k++) sent[places[i] + k] = value(rank, ranks[i], step, k);
-    memset(received, 0, (size_t)(n == 0 ? 0 : places[n - 1] + counts[n - 1]) * sizeof *received);
+      for (int k = 0; k < counts[i]; k++) sent[places[i] + k] = value(rank, i, step, k);
+    memset(received, 0, (size_t)(places[n - 1] + counts[n - 1]) * sizeof *received);
     const double begin = MPI_Wtime();
     exchange();
     seconds += MPI_Wtime() - begin;
     for (int i = 0; i < n; i++)
-      for (int k = 0; k < counts[i]; k++) ok &= received[places[i] + k] == value(ranks[i], rank, step, k);
+      for (int k = 0; k < counts[i]; k++) ok &= received[places[i] + k] == value(sources[i], i, step, k);
   }
   seconds *= 1e6 / steps;
   MPI_Reduce(&seconds, us, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
@@ -67,11 +70,12 @@ int main(int argc, char **argv) {
     return 2;
   }
   MPI_Dims_create(size, 2, dims);
+  const int x = rank / dims[1], y = rank % dims[1];
   for (int dx = -1, at = 0; dx <= 1; dx++)
     for (int dy = -1; dy <= 1; dy++) {
-      const int x = rank / dims[1] + dx, y = rank % dims[1] + dy;
-      if ((dx == 0 && dy == 0) || x < 0 || x >= dims[0] || y < 0 || y >= dims[1]) continue;
-      ranks[n] = x * dims[1] + y;
+      if (dx == 0 && dy == 0) continue;
+      sources[n] = (x + dx + dims[0]) % dims[0] * dims[1] + (y + dy + dims[1]) % dims[1];
+      destinations[n] = (x - dx + dims[0]) % dims[0] * dims[1] + (y - dy + dims[1]) % dims[1];
       counts[n] = dx != 0 && dy != 0 ? 1 : width;
       places[n] = at;
       at += counts[n++];
@@ -79,7 +83,8 @@ int main(int argc, char **argv) {
   sent = malloc(2 * (size_t)MOST * (size_t)width * sizeof *sent);
   if (sent == NULL) MPI_Abort(comm, 1);
   received = sent + (size_t)MOST * (size_t)width;
-  MPI_Dist_graph_create_adjacent(comm, n, ranks, MPI_UNWEIGHTED, n, ranks, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(comm, n, sources, MPI_UNWEIGHTED, n, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &graph);
 
   int ok = run(by_messages, rank, steps, &messages_us);
   ok &= run(by_neighbors, rank, steps, &neighbors_us);
