@@ -24,6 +24,7 @@ import {
   outlineOf,
   portsField,
 } from './nodes.js'
+import { networkClauses, withNetwork } from './own-network.js'
 import { failMachine, type Profile } from './profile.js'
 import { checkGrid } from './torus.js'
 
@@ -55,6 +56,7 @@ type OutlinedMachine = Outlined<ClusterMachine> | Outlined<TorusMachine> | Outli
  * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each package's cores
  * - `ports=6`: a node sends at most six messages into the network at once; without it there is no limit
  * - `profile=simgrid-fast`: the costs of messages; a machine without costs serves only for planning
+ * - `latency=25us`, `bandwidth=10Gbit`, `inside=network`: your network instead of the profile's, as {@link withNetwork}
  *
  * The nodes of a torus and of a Clos network have one core unless given. A Clos network has all nodes it has room for
  * unless given.
@@ -143,12 +145,17 @@ function nodesPerLeafOf(reader: ClauseReader, taper: Clause | null, radix: numbe
 
 function profileIn(reader: ClauseReader, profiles: readonly Profile[]): Profile | null {
   const clause = reader.take('profile')
-  if (clause === null) return null
+  const [latency, bandwidth, inside] = networkClauses.map((key) => reader.take(key))
+  const own = latency ?? bandwidth ?? inside
+  if (clause === null) return own === null ? null : reader.fail("'profile=NAME' beside it", own.at)
   const names = profiles.map((profile) => profile.name).join(', ')
-  return (
+  const profile =
     profiles.find((profile) => profile.name === clause.value) ??
     reader.fail(`one of the profiles ${names}`, clause.at)
-  )
+  if (own === null) return profile
+  const textOf = (of: Clause | null) => of?.value ?? null
+  const values = { latency: textOf(latency), bandwidth: textOf(bandwidth), inside: textOf(inside) }
+  return reader.located(own, () => withNetwork(profile, values))
 }
 
 /** Reads and counts the nodes that {@link readNodeRuns} returns. @throws ERR_MACHINE */

@@ -83,7 +83,10 @@ export interface HopCosts {
 
 /** The costs of a machine's links and memory. Plain data without sizes of machines. */
 export interface Profile extends Origin {
-  /** The name in machine lines: `profile=simgrid-fast`. Letters, digits, hyphens. */
+  /**
+   * The name in machine lines: `profile=simgrid-fast`. Letters, digits, hyphens; after a comma the clauses that replaced
+   * figures: `boba,latency=25us`.
+   */
   readonly name: string
   /**
    * The figures whose source is not the profile's, by path or the beginning of one: `levels.network.gapNs`, `memory`.
@@ -176,6 +179,8 @@ function originOf({ provenance, source, exceptions }: Profile, path: string): Or
   return { provenance, source }
 }
 
+const profileName = /^[a-z0-9]+(-[a-z0-9]+)*(,(latency|bandwidth|inside)=[a-z0-9.]+)*$/i
+
 /**
  * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every exception
  * names a figure.
@@ -187,8 +192,8 @@ export function checkProfile(profile: Profile): void {
   const groups = [hop, memory, exceptions, ...levels.map((level) => costs?.[level])]
   if (groups.some((group) => typeof group !== 'object' || group === null))
     failMachine(`profile ${shown(name)}: expected levels, hop, memory and exceptions, got some of them`)
-  if (typeof name !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name) || name.length > 64)
-    failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got ${shown(name)}`)
+  if (typeof name !== 'string' || !profileName.test(name) || name.length > 128)
+    failMachine(`expected a profile named by at most 128 letters, digits and hyphens, got ${shown(name)}`)
   const values = valuesOf(profile)
   for (const [path, value] of values) {
     const isUnlimited = path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY

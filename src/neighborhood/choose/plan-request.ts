@@ -283,7 +283,7 @@ function noGain({ alternatives }: Choice, { directUs, speedup }: SimulatedTimes)
   if (speedup >= leastSpeedup) return []
   const [fastest] = alternatives
   return directUs < leastSpeedup * fastest.timeUs
-    ? ['no plan gains here: no strategy simulated is faster than direct sends']
+    ? ['no plan gains here: no strategy simulated gains 1% over direct sends']
     : [
         `this plan gains nothing; ${fastest.strategy} is ${(directUs / fastest.timeUs).toFixed(2)} times as fast as direct sends`,
       ]

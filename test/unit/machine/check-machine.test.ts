@@ -131,7 +131,7 @@ describe('checkMachine rejects', () => {
     ],
     [
       'a name with a blank',
-      "expected a profile named by at most 64 letters, digits and hyphens, got 'a b'",
+      "expected a profile named by at most 128 letters, digits and hyphens, got 'a b'",
       profiled({ name: 'a b' }),
     ],
     [

@@ -1,4 +1,11 @@
-import { builtInProfiles, formatMachine, nodeOf } from 'rankweave/machine'
+import {
+  builtInProfiles,
+  figuresOf,
+  formatMachine,
+  formatProfile,
+  nodeOf,
+  parseProfile,
+} from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
 import { outlinedMachine, parseMachine } from '../../../src/machine/machine-text.js'
 import { nodeOfOutline } from '../../../src/machine/nodes.js'
@@ -40,6 +47,10 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['torus:dims=8x8x16,profile=bluegene-p,ports=6', 'torus:dims=8x8x16,cores=1,ports=6,profile=bluegene-p'],
     ['mesh:dims=3,ports=65536', 'mesh:dims=3,cores=1,ports=65536'],
     ['clos:radix=4,levels=2,ports=2', 'clos:radix=4,levels=2,nodes=8,cores=1,ports=2'],
+    [
+      'cluster:inside=network,latency=25us,nodes=2,profile=boba,cores=2,bandwidth=2.5Gbit',
+      'cluster:nodes=2,cores=2,profile=boba,latency=25us,bandwidth=2.5Gbit,inside=network',
+    ],
   ])('%s is written as %s', (text, canonical) => {
     const machine = parseMachine(text)
     expect(formatMachine(machine)).toBe(canonical)
@@ -52,6 +63,50 @@ describe('parseMachine reads, formatMachine writes', () => {
     for (const lay of [() => nodeOfOutline(outline, cores + 1), () => nodeOf(machine, cores + 1)])
       expect(thrown(lay)).toMatchObject({ code: 'ERR_MACHINE', message })
     expect(parseMachine(canonical)).toEqual(machine)
+  })
+
+  test("figures of one's own network replace those of the profile, and say who gave them", () => {
+    const text = 'cluster:nodes=2,cores=2,profile=boba,latency=25us,bandwidth=10Gbit,inside=network'
+    const { profile } = parseMachine(text)
+    const { network, node, package: inPackage, process } = profile!.levels
+    const { latencyNs, sendOverheadNs, receiveOverheadNs, nsPerByte } = network
+    expect(latencyNs + sendOverheadNs + receiveOverheadNs).toBeCloseTo(25_000)
+    // The profile's own 30.4 and 8.15 us.
+    expect(latencyNs / sendOverheadNs).toBeCloseTo(30.4 / 8.15)
+    expect([nsPerByte, profile!.hop.nsPerByte]).toEqual([0.8, 0.8])
+    expect([node, inPackage]).toEqual([network, network])
+    expect(process).toEqual(builtInProfiles.find(({ name }) => name === 'boba')!.levels.process)
+    const origins = new Map(figuresOf(profile!).map(({ path, origin }) => [path, origin.provenance]))
+    expect(
+      [
+        'levels.network.latencyNs',
+        'levels.network.nsPerByte',
+        'levels.node.latencyNs',
+        'levels.node.nsPerByte',
+      ].map((path) => origins.get(path)),
+    ).toEqual(['given', 'given', 'given', 'given'])
+    expect(parseProfile(formatProfile(profile!))).toEqual(profile)
+  })
+
+  test.each(builtInProfiles.map(({ name }) => name))('%s takes them', (name) => {
+    const { profile } = parseMachine(
+      `cluster:nodes=2,cores=2,profile=${name},latency=1.5ms,bandwidth=100MB,inside=network`,
+    )
+    expect(figuresOf(profile!).every(({ value }) => value >= 0)).toBe(true)
+    expect(profile!.levels.network.nsPerByte).toBeCloseTo(10)
+  })
+
+  test.each([
+    ['latency=25us', "character 25: expected 'profile=NAME' beside it, got '25us'"],
+    ['profile=boba,latency=25', "character 38: expected latency=25us, in ns, us, ms, got '25'"],
+    ['profile=boba,latency=0us', "character 38: expected latency=25us, in ns, us, ms, got '0us'"],
+    [
+      'profile=boba,bandwidth=10Gbps',
+      "character 40: expected bandwidth=10Gbit, in Mbit, Gbit, MB, GB, got '10Gbps'",
+    ],
+    ['profile=boba,inside=sockets', "character 37: expected inside=network, got 'sockets'"],
+  ])('%s is refused', (clauses, reason) => {
+    expect(thrown(() => parseMachine(`cluster:cores=4,${clauses}`)).message).toContain(reason)
   })
 
   test('a machine without ports has no such field, as before there were any', () => {
