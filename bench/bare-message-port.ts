@@ -1,4 +1,5 @@
-// Half the round trip of a message between two workers by `postMessage`, without this library. Arguments: sizes in bytes.
+// Half the round trip of a message between two workers by `postMessage`, without this library. Arguments:
+// how many messages are answered by one, then sizes in bytes.
 import {
   isMainThread,
   MessageChannel,
@@ -10,14 +11,20 @@ import {
 import { halfTripUs } from './programs/round-trips.js'
 
 if (isMainThread) await connect()
-else parentPort!.once('message', workerData === null ? answer : ask)
+else parentPort!.once('message', (workerData as Side).sizes === undefined ? answer : ask)
+
+/** What a worker is started with; the one that answers has no sizes. */
+interface Side {
+  readonly window: number
+  readonly sizes?: readonly number[]
+}
 
 async function connect(): Promise<void> {
   const here = new URL(import.meta.url)
-  const sizes = process.argv.slice(2).map(Number)
+  const [window, ...sizes] = process.argv.slice(2).map(Number)
   const [asking, answering] = [
-    new Worker(here, { workerData: sizes }),
-    new Worker(here, { workerData: null }),
+    new Worker(here, { workerData: { window, sizes } }),
+    new Worker(here, { workerData: { window } }),
   ]
   const { port1, port2 } = new MessageChannel()
   asking.postMessage(port1, [port1])
@@ -31,19 +38,24 @@ async function connect(): Promise<void> {
 }
 
 function answer(port: MessagePort): void {
-  port.on('message', (message) => port.postMessage(message))
+  const { window } = workerData as Side
+  let messages = 0
+  port.on('message', (message) => {
+    if (++messages % window === 0) port.postMessage(message)
+  })
 }
 
 async function ask(port: MessagePort): Promise<void> {
   let arrived: (message: Uint8Array) => void = () => {}
   port.on('message', (message: Uint8Array) => arrived(message))
   const figures: Record<string, number> = {}
-  for (const sizeBytes of workerData as readonly number[]) {
+  const { window, sizes } = workerData as Side
+  for (const sizeBytes of sizes!) {
     figures[sizeBytes] = await halfTripUs(sizeBytes, (out) => {
       const back = new Promise<Uint8Array>((resolve) => {
         arrived = resolve
       })
-      port.postMessage(out)
+      for (let i = 0; i < window; i++) port.postMessage(out)
       return back
     })
   }

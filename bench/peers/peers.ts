@@ -13,8 +13,12 @@ export const peersBench: Bench = {
     measureSuites(
       [null],
       (built) => [
-        wholePrograms(built, conditions[0]),
-        wholePrograms(built, besideBusyProcess),
+        wholePrograms(built, { name: 'programs', ranks: 2, of: programs, isFull: true }),
+        wholePrograms(built, { name: 'busy', ranks: 2, of: programs, condition: besideBusyProcess }),
+        wholePrograms(built, { name: 'crowded', ranks: 8, of: crowded }),
+        smallTasks(built),
+        ...[1, 2, 4, 8].map((workers) => starts(built, workers)),
+        rate(built),
         ...conditions.map((condition) => messages(built, condition)),
       ],
       [],
@@ -32,45 +36,150 @@ const programs = {
   sparseProduct: '30 sparse products',
   kMeans: 'k-means',
 } as const
-const names = Object.keys(programs)
+/** Those that more ranks than cores compute. */
+const crowded = { heat: programs.heat, kMeans: programs.kMeans } as const
+/** Those that threads with shared memory alone compute. */
+const onAtomics: readonly string[] = ['heat', 'sparseProduct', 'kMeans']
 const pools = ['piscina', 'tinypool', 'workerpool', 'comlink', 'postMessage'] as const
+const threads = 2
 const limitSeconds = 120
+const rounds = 5
+const programAtMost = ratioAtMost(1)
+const busyProgramAtMost = ratioAtMost(1.1)
 
-function wholePrograms(built: BuiltPrograms, condition: Condition): Suite {
-  const isQuiet = condition === conditions[0]
-  const inPool = (pool: string) =>
-    built.withoutRanks(pool, 'peers/in-pool', [pool, '2', '2', ...names], limitSeconds)
-  const where = isQuiet ? '' : `, ${condition.text}`
-  const against = (key: string, what: string, baseline: string, baselines: readonly string[]): Case => ({
-    case: `${what}, 2 threads${where}, vs ${baseline}`,
+interface WholePrograms {
+  readonly name: string
+  readonly ranks: number
+  /** What programs are called, by name. */
+  readonly of: Readonly<Record<string, string>>
+  readonly condition?: Condition
+  /** Whether the plain loop, piscina and bare Atomics are reported, too. */
+  readonly isFull?: true
+}
+
+function wholePrograms(built: BuiltPrograms, { name, ranks, of, condition, isFull }: WholePrograms): Suite {
+  const names = Object.keys(of)
+  const on = ranks === threads ? `${threads} threads` : `${ranks} ranks on ${threads} threads`
+  const where = condition === undefined ? on : `${on}, ${condition.text}`
+  const against = (key: string, baseline: string, baselines = [baseline], target?: Target): Case => ({
+    case: `${of[key]}, ${where}, vs ${baseline}`,
     unit: 'ms',
     ...{ ours: 'ours', key, baselines, isPaired: true },
-    ...(baseline === bestPool ? { target: isQuiet ? programAtMost : busyProgramAtMost } : {}),
+    ...(target === undefined ? {} : { target }),
   })
+  const target = condition === undefined ? programAtMost : busyProgramAtMost
+  const implementations = [
+    inRanks(built, ranks, threads, names),
+    ...pools.map((pool) => inPool(built, pool, threads, ranks, names)),
+  ]
+  if (isFull)
+    implementations.push(
+      inPool(built, 'plain', 1, 1, names),
+      built.withoutRanks('bare Atomics', 'peers/on-atomics', [String(threads), ...onAtomics], limitSeconds),
+    )
   return {
-    name: `programs ${condition.text}`,
-    runs: 5,
-    implementations: [
-      built.onThreads(
-        'ours',
-        { program: '../peers/whole-programs', ranks: 2, args: { names } },
-        limitSeconds,
-      ),
-      ...[...(isQuiet ? ['plain'] : []), ...pools].map(inPool),
-    ].map((implementation) => (isQuiet ? implementation : beside(implementation, condition))),
-    cases: Object.entries(programs).flatMap(([key, what]) => [
-      ...(isQuiet ? [against(key, what, 'the plain loop', ['plain'])] : []),
-      ...(isQuiet && key === 'mandelbrot' ? [against(key, what, 'piscina', ['piscina'])] : []),
-      against(key, what, bestPool, pools),
+    name,
+    runs: rounds,
+    implementations:
+      condition === undefined ? implementations : implementations.map((one) => beside(one, condition)),
+    cases: names.flatMap((key) => [
+      ...(isFull ? [against(key, 'the plain loop', ['plain'])] : []),
+      ...(isFull && key === 'mandelbrot' ? [against(key, 'piscina')] : []),
+      against(key, 'the best pool', [...pools], target),
+      ...(isFull && onAtomics.includes(key) ? [against(key, 'bare Atomics')] : []),
     ]),
   }
 }
 
-const bestPool = 'the best pool'
-const programAtMost = ratioAtMost(1)
-const busyProgramAtMost = ratioAtMost(1.1)
+function inRanks(
+  built: BuiltPrograms,
+  ranks: number,
+  processes: number,
+  names: readonly string[],
+  name = 'ours',
+) {
+  const args = { names }
+  return built.onThreads(name, { program: '../peers/whole-programs', ranks, processes, args }, limitSeconds)
+}
 
-const sizes = [8, 65_536, 1_048_576]
+/** @param parts tasks into which a program is divided */
+function inPool(built: BuiltPrograms, pool: string, size: number, parts: number, names: readonly string[]) {
+  const words = [pool, String(size), String(parts), ...names]
+  return built.withoutRanks(pool, 'peers/in-pool', words, limitSeconds)
+}
+
+/** Tasks that are handed out have a thread that hands them out, as the main thread of a pool does. */
+function smallTasks(built: BuiltPrograms): Suite {
+  const against = (ours: string, key: string, what: string): Case => ({
+    case: `10,000 small tasks, ${what}, vs the best pool`,
+    unit: 'ms',
+    ...{ ours, key, baselineKey: 'dividedTasks', baselines: [...pools], isPaired: true },
+  })
+  return {
+    name: 'tasks',
+    runs: rounds,
+    implementations: [
+      inRanks(built, threads, threads, ['dividedTasks'], 'divided'),
+      inRanks(built, threads + 1, threads + 1, ['handedOutTasks'], 'handed out'),
+      ...pools.map((pool) => inPool(built, pool, threads, threads, ['dividedTasks'])),
+    ],
+    cases: [
+      against('divided', 'dividedTasks', 'divided beforehand'),
+      against('handed out', 'handedOutTasks', 'handed out one by one'),
+    ],
+  }
+}
+
+/** Whole programs: from the start of Node until every worker has answered once, and all has ended. */
+function starts(built: BuiltPrograms, workers: number): Suite {
+  return {
+    name: `start of ${workers}`,
+    runs: rounds,
+    implementations: [
+      inRanks(built, workers, workers, ['answers']),
+      ...pools.map((pool) => inPool(built, pool, workers, workers, ['answers'])),
+    ],
+    cases: [
+      {
+        case: `program that starts ${workers} ${workers === 1 ? 'worker' : 'workers'}, vs the best pool`,
+        unit: 'ms',
+        ...{ ours: 'ours', key: 'wallMs', baselines: [...pools], isPaired: true },
+      },
+    ],
+  }
+}
+
+const windowMessages = 64
+
+/** Messages one way, and an answer for each window of them. */
+function rate(built: BuiltPrograms): Suite {
+  const sizeBytes = 8
+  const args = { sizes: [sizeBytes], window: windowMessages }
+  return {
+    name: 'rate',
+    runs: rounds,
+    implementations: [
+      built.onThreads('ours', { program: 'round-trips', ranks: 2, args }, limitSeconds),
+      built.withoutRanks(
+        'MessagePort',
+        'bare-message-port',
+        [windowMessages, sizeBytes].map(String),
+        limitSeconds,
+      ),
+    ],
+    cases: [
+      {
+        case: `message of ${bytesText(sizeBytes)}, ${windowMessages} one way, vs MessagePort`,
+        unit: 'us',
+        ...{ ours: 'ours', key: String(sizeBytes), baselines: ['MessagePort'], isPaired: true },
+        convert: (halfTripUs) => (2 * halfTripUs) / windowMessages,
+      },
+    ],
+  }
+}
+
+const besideOthers = [8, 65_536, 1_048_576]
+const alone = [...besideOthers, 16 * 2 ** 20]
 /** Ratios of half round trips by size, on a quiet machine, and at most anywhere. */
 const quietAtMost: Readonly<Record<number, Target>> = {
   8: ratioAtMost(0.15),
@@ -81,18 +190,20 @@ const busyAtMost = ratioAtMost(1.2)
 
 function messages(built: BuiltPrograms, condition: Condition): Suite {
   const { text, busy, restarting } = condition
+  const isQuiet = busy + restarting === 0
+  const sizes = isQuiet ? alone : besideOthers
   return {
     name: `messages ${text}`,
-    runs: 5,
+    runs: rounds,
     implementations: [
       built.onThreads('ours', { program: 'round-trips', ranks: 2, args: { sizes } }, limitSeconds),
-      built.withoutRanks('MessagePort', 'bare-message-port', sizes.map(String), limitSeconds),
+      built.withoutRanks('MessagePort', 'bare-message-port', ['1', ...sizes.map(String)], limitSeconds),
     ].map((implementation) => beside(implementation, condition)),
     cases: sizes.map((sizeBytes) => ({
       case: `half round trip, ${bytesText(sizeBytes)}, ${text}, vs MessagePort`,
       unit: 'us',
       ...{ ours: 'ours', key: String(sizeBytes), baselines: ['MessagePort'], isPaired: true },
-      target: busy + restarting === 0 ? quietAtMost[sizeBytes] : busyAtMost,
+      target: isQuiet ? quietAtMost[sizeBytes] : busyAtMost,
     })),
   }
 }

@@ -8,6 +8,16 @@ export interface Pool {
   close(): Promise<unknown>
 }
 
+/** Threads that share memory, as far as these programs use it. */
+export interface Team {
+  readonly rank: number
+  readonly size: number
+  /** Waits until all threads have called it. */
+  barrier(): void
+  /** Numbers that all threads access: the same ones if all call it in the same order. They are not zeroed. */
+  shared(count: number): Float64Array
+}
+
 export type Numbers = ArrayLike<number>
 
 /**
@@ -15,13 +25,15 @@ export type Numbers = ArrayLike<number>
  * that only the parallel part differs. Each form first prepares its input, and returns what is timed.
  */
 export interface Program {
-  /** How often a run computes the result. */
+  /** How often the result is timed; 0: only the first time. */
   readonly loops: number
   plain(): () => Numbers
   /** Divides the work into parts; a pool of fewer threads gets several parts for each. */
   inPool(pool: Pool, parts: number): () => Promise<Numbers>
   /** Rank 0 has the result. */
   onRanks(world: Communicator): Promise<() => Promise<Numbers | null>>
+  /** Where threads with shared memory alone are a fair program: rank 0 has the result. */
+  onTeam?(team: Team): () => Numbers | null
   /** @throws Error where the result is wrong */
   check(result: Numbers): void
 }
@@ -67,14 +79,17 @@ export async function timedLoops(
   { loops, check }: Program,
   compute: () => Numbers | null | Promise<Numbers | null>,
 ): Promise<number> {
-  const result = await compute()
-  if (result !== null) check(result)
+  const first = await timed(compute)
+  if (first.result !== null) check(first.result)
+  if (loops === 0) return first.ms
   await compute()
   const ms: number[] = []
-  while (ms.length < loops) {
-    const begin = performance.now()
-    await compute()
-    ms.push(performance.now() - begin)
-  }
+  while (ms.length < loops) ms.push((await timed(compute)).ms)
   return ms.sort((a, b) => a - b)[loops >> 1]
+}
+
+async function timed<T>(compute: () => T | Promise<T>) {
+  const begin = performance.now()
+  const result = await compute()
+  return { result, ms: performance.now() - begin }
 }

@@ -4,10 +4,6 @@ export { countByBin } from './programs/histogram.js'
 export { sumsOfClusters } from './programs/k-means.js'
 export { rowsOf } from './programs/mandelbrot.js'
 export { sumOfStrips } from './programs/pi.js'
+export { square } from './programs/small-tasks.js'
 export { mergeShares, sortShare } from './programs/sort.js'
 export { multiplyRows } from './programs/sparse-product.js'
-
-/** The smallest task. */
-export function square(x: number): number {
-  return x * x
-}

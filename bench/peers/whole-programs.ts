@@ -5,6 +5,7 @@ import { histogram } from './programs/histogram.js'
 import { kMeans } from './programs/k-means.js'
 import { mandelbrot } from './programs/mandelbrot.js'
 import { pi } from './programs/pi.js'
+import { answers, dividedTasks, handedOutTasks } from './programs/small-tasks.js'
 import { sort } from './programs/sort.js'
 import { sparseProduct } from './programs/sparse-product.js'
 
@@ -17,6 +18,9 @@ export const programs: Readonly<Record<string, Program>> = {
   histogram,
   sparseProduct,
   kMeans,
+  answers,
+  dividedTasks,
+  handedOutTasks,
 }
 
 /** Times programs on ranks: milliseconds by name. */

@@ -5,6 +5,8 @@ import { expectEqual } from './timing.js'
 
 export interface RoundTrips {
   readonly sizes: readonly number[]
+  /** Messages there, for each message back. Default: 1. */
+  readonly window?: number
 }
 
 const warmUpMs = 500
@@ -44,7 +46,7 @@ export async function halfTripUs(
 export const isLast = (message: Uint8Array): boolean => message[0] === lastTrip
 
 /** Between two ranks, microseconds by size. */
-export default async function main(world: Communicator, { sizes }: RoundTrips) {
+export default async function main(world: Communicator, { sizes, window = 1 }: RoundTrips) {
   const peer = 1 - world.rank
   const figures: Record<string, number> = {}
   for (const sizeBytes of sizes) {
@@ -52,13 +54,13 @@ export default async function main(world: Communicator, { sizes }: RoundTrips) {
     const options = { into }
     if (world.rank === 0) {
       figures[sizeBytes] = await halfTripUs(sizeBytes, async (out) => {
-        await world.send(out, peer)
+        for (let i = 0; i < window; i++) await world.send(out, peer)
         await world.recv(peer, 0, options)
         return into
       })
     } else {
       do {
-        await world.recv(peer, 0, options)
+        for (let i = 0; i < window; i++) await world.recv(peer, 0, options)
         await world.send(into, peer)
       } while (!isLast(into))
     }

@@ -84,5 +84,20 @@ export const heat: Program = {
       return plate
     }
   },
+  onTeam({ rank, size, barrier, shared }) {
+    let [now, next] = [shared(width * width), shared(width * width)]
+    const { begin, end } = shareOf(side, rank, size)
+    next.fill(0)
+    return () => {
+      if (rank === 0) heated(now, 0, side)
+      for (let step = 0; step < steps; step++) {
+        barrier()
+        diffuse({ now, next, begin: begin + 1, end: end + 1 })
+        ;[now, next] = [next, now]
+      }
+      barrier()
+      return rank === 0 ? now : null
+    }
+  },
   check: (result) => expectClose(result, plain()()),
 }

@@ -42,6 +42,9 @@ function centersOf(sums: Float64Array, before: Float64Array): Float64Array {
   })
 }
 
+const sumOf = (parts: readonly Float64Array[]) =>
+  parts.reduce((all, each) => all.map((sum, at) => sum + each[at]))
+
 function fill(coordinates: Float64Array, firstPoint = 0): Float64Array {
   for (let at = 0; at < coordinates.length; at++) coordinates[at] = unit(firstPoint * dims + at)
   return coordinates
@@ -73,10 +76,7 @@ export const kMeans: Program = {
         const sums = await Promise.all(
           shares.map((share) => pool.run<Float64Array>('sumsOfClusters', { coordinates, centers, ...share })),
         )
-        centers = centersOf(
-          sums.reduce((all, each) => all.map((sum, at) => sum + each[at])),
-          centers,
-        )
+        centers = centersOf(sumOf(sums), centers)
       }
       return centers
     }
@@ -91,6 +91,21 @@ export const kMeans: Program = {
         centers = centersOf(await world.allreduce(sums, 'sum'), centers)
       }
       return world.rank === 0 ? centers : null
+    }
+  },
+  onTeam({ rank, size, barrier, shared }) {
+    const { begin, end } = shareOf(points, rank, size)
+    const coordinates = fill(new Float64Array((end - begin) * dims), begin)
+    const parts = Array.from({ length: size }, () => shared(clusters * (dims + 1)))
+    return () => {
+      let centers = firstCenters()
+      for (let step = 0; step < steps; step++) {
+        parts[rank].set(sumsOfClusters({ coordinates, centers, begin: 0, end: end - begin }))
+        barrier()
+        centers = centersOf(sumOf(parts), centers)
+        barrier()
+      }
+      return rank === 0 ? centers : null
     }
   },
   check: (result) => expectClose(result, plain()(), 1e-9),

@@ -93,5 +93,21 @@ export const sparseProduct: Program = {
       return world.rank === 0 ? x : null
     }
   },
+  onTeam({ rank, size, barrier, shared }) {
+    const { begin, end } = shareOf(rows, rank, size)
+    const matrix = entriesOf(end - begin, ArrayBuffer)
+    fill(matrix, begin)
+    let [x, y] = [shared(rows), shared(rows)]
+    return () => {
+      if (rank === 0) begun(x)
+      for (let i = 0; i < products; i++) {
+        barrier()
+        multiplyRows({ ...matrix, x, y: y.subarray(begin, end), begin: 0, end: end - begin })
+        ;[x, y] = [y, x]
+      }
+      barrier()
+      return rank === 0 ? x : null
+    }
+  },
   check: (result) => expectClose(result, plain()()),
 }
