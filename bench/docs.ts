@@ -6,6 +6,7 @@ import { pageWithTables } from '../scripts/marked-tables.js'
 import { benchmarksPage } from './benchmarks-page.js'
 import { readNeighborhood } from './neighborhood/record-neighborhood.js'
 import { strategiesPage } from './neighborhood/strategies-page.js'
+import { workerPoolsTables } from './peers/worker-pools-page.js'
 import { readmeRatios } from './readme-ratios.js'
 import { resultPages } from './result-tables.js'
 import { readResults } from './results-file.js'
@@ -19,8 +20,11 @@ export function writeBenchmarkPages(): void {
     ['neighborhood/strategies', strategiesPage(readNeighborhood())] as const,
   ]
   for (const [name, text] of tables) writeFileSync(new URL(`${name}.md`, import.meta.url), text)
-  const readme = new URL('../README.md', import.meta.url)
-  writeFileSync(readme, pageWithTables([readmeRatios(files)], 'README.md', readFileSync(readme, 'utf8')))
+  const marked = [readmeRatios(files), ...workerPoolsTables(files)]
+  for (const page of new Set(marked.map((table) => table.page))) {
+    const url = new URL(`../${page}`, import.meta.url)
+    writeFileSync(url, pageWithTables(marked, page, readFileSync(url, 'utf8')))
+  }
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) writeBenchmarkPages()

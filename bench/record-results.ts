@@ -1,4 +1,4 @@
-// npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that
+// npm run bench:record -- NAME.. [--only SUITE] [--from FILE]: runs these benches, or takes the lines that
 // `bench -- NAME --json` printed, and writes their results and docs/benchmarks.md.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,10 @@ import { imageOf, recorded, recordedNames } from './recorded-lines.js'
 import type { StoredResults } from './results-file.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { from: { type: 'string' }, only: { type: 'string' } },
+})
 const names = [...recordedNames, 'neighborhood']
 const unknown = positionals.find((name) => !names.includes(name))
 if (positionals.length === 0 || unknown !== undefined) {
@@ -37,6 +40,7 @@ function measured(name: string): string {
   const image = name === 'neighborhood' ? undefined : imageOf(name)
   const words = [
     ...['--import', 'tsx', `${root}bench/main.ts`, name, '--json'],
+    ...(values.only === undefined ? [] : ['--only', values.only]),
     ...(image === undefined ? [] : ['--plot', `${root}docs/${image}`]),
   ]
   const { stdout, status } = spawnSync(process.execPath, words, {

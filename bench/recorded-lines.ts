@@ -76,15 +76,51 @@ const sections: Readonly<Record<string, Section>> = {
       },
       { title: 'Compared with piscina', baseline: 'piscina', ending: ', vs piscina', isKept: true },
       {
+        title: 'Compared with bare Atomics',
+        baseline: 'bare Atomics',
+        ending: ', vs bare Atomics',
+        isKept: true,
+      },
+      {
         title: 'Beside one busy process, compared with the best pool',
         baseline: 'the best pool',
         ending: ', beside one busy process, vs the best pool',
         isKept: true,
       },
       {
+        title: 'More ranks than cores, compared with the best pool',
+        baseline: 'the best pool',
+        ending: ', 8 ranks on 2 threads, vs the best pool',
+        isKept: true,
+      },
+      {
+        title: 'Small tasks, compared with the best pool',
+        baseline: 'the best pool',
+        ending: ', 10,000 tasks, vs the best pool',
+        isKept: true,
+      },
+      {
+        title: 'Start and end of workers, compared with the best pool',
+        baseline: 'the best pool',
+        ending: ', whole program, vs the best pool',
+        isKept: true,
+      },
+      {
         title: 'Compared with the best pool',
         baseline: 'the best pool',
         ending: ', vs the best pool',
+        isKept: true,
+      },
+      {
+        title: 'Message rate, compared with postMessage',
+        baseline: 'MessagePort',
+        ending: ' one way, vs MessagePort',
+        isKept: true,
+      },
+      {
+        title: 'Long messages, compared with postMessage',
+        baseline: 'MessagePort',
+        ending: ', 16 MiB, vs MessagePort',
         isKept: true,
       },
       {

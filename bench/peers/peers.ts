@@ -19,6 +19,7 @@ export const peersBench: Bench = {
         smallTasks(built),
         ...[1, 2, 4, 8].map((workers) => starts(built, workers)),
         rate(built),
+        longMessages(built),
         ...conditions.map((condition) => messages(built, condition)),
       ],
       [],
@@ -111,7 +112,7 @@ function inPool(built: BuiltPrograms, pool: string, size: number, parts: number,
 /** Tasks that are handed out have a thread that hands them out, as the main thread of a pool does. */
 function smallTasks(built: BuiltPrograms): Suite {
   const against = (ours: string, key: string, what: string): Case => ({
-    case: `10,000 small tasks, ${what}, vs the best pool`,
+    case: `small tasks ${what}, 10,000 tasks, vs the best pool`,
     unit: 'ms',
     ...{ ours, key, baselineKey: 'dividedTasks', baselines: [...pools], isPaired: true },
   })
@@ -141,7 +142,7 @@ function starts(built: BuiltPrograms, workers: number): Suite {
     ],
     cases: [
       {
-        case: `program that starts ${workers} ${workers === 1 ? 'worker' : 'workers'}, vs the best pool`,
+        case: `start and end of ${workers} ${workers === 1 ? 'worker' : 'workers'}, whole program, vs the best pool`,
         unit: 'ms',
         ...{ ours: 'ours', key: 'wallMs', baselines: [...pools], isPaired: true },
       },
@@ -154,32 +155,44 @@ const windowMessages = 64
 /** Messages one way, and an answer for each window of them. */
 function rate(built: BuiltPrograms): Suite {
   const sizeBytes = 8
-  const args = { sizes: [sizeBytes], window: windowMessages }
   return {
     name: 'rate',
     runs: rounds,
-    implementations: [
-      built.onThreads('ours', { program: 'round-trips', ranks: 2, args }, limitSeconds),
-      built.withoutRanks(
-        'MessagePort',
-        'bare-message-port',
-        [windowMessages, sizeBytes].map(String),
-        limitSeconds,
-      ),
-    ],
+    implementations: roundTrips(built, [sizeBytes], windowMessages),
     cases: [
       {
-        case: `message of ${bytesText(sizeBytes)}, ${windowMessages} one way, vs MessagePort`,
-        unit: 'us',
-        ...{ ours: 'ours', key: String(sizeBytes), baselines: ['MessagePort'], isPaired: true },
+        ...halfTrip(`message of ${bytesText(sizeBytes)}, ${windowMessages} one way`, sizeBytes),
         convert: (halfTripUs) => (2 * halfTripUs) / windowMessages,
       },
     ],
   }
 }
 
-const besideOthers = [8, 65_536, 1_048_576]
-const alone = [...besideOthers, 16 * 2 ** 20]
+function longMessages(built: BuiltPrograms): Suite {
+  return {
+    name: 'long messages',
+    runs: rounds,
+    implementations: roundTrips(built, [longMessage]),
+    cases: [halfTrip(`half round trip, ${bytesText(longMessage)}`, longMessage)],
+  }
+}
+
+function roundTrips(built: BuiltPrograms, of: readonly number[], window = 1) {
+  const args = { sizes: of, window }
+  return [
+    built.onThreads('ours', { program: 'round-trips', ranks: 2, args }, limitSeconds),
+    built.withoutRanks('MessagePort', 'bare-message-port', [window, ...of].map(String), limitSeconds),
+  ]
+}
+
+const halfTrip = (what: string, sizeBytes: number): Case => ({
+  case: `${what}, vs MessagePort`,
+  unit: 'us',
+  ...{ ours: 'ours', key: String(sizeBytes), baselines: ['MessagePort'], isPaired: true },
+})
+
+const sizes = [8, 65_536, 1_048_576]
+const longMessage = 16 * 2 ** 20
 /** Ratios of half round trips by size, on a quiet machine, and at most anywhere. */
 const quietAtMost: Readonly<Record<number, Target>> = {
   8: ratioAtMost(0.15),
@@ -190,20 +203,13 @@ const busyAtMost = ratioAtMost(1.2)
 
 function messages(built: BuiltPrograms, condition: Condition): Suite {
   const { text, busy, restarting } = condition
-  const isQuiet = busy + restarting === 0
-  const sizes = isQuiet ? alone : besideOthers
   return {
     name: `messages ${text}`,
     runs: rounds,
-    implementations: [
-      built.onThreads('ours', { program: 'round-trips', ranks: 2, args: { sizes } }, limitSeconds),
-      built.withoutRanks('MessagePort', 'bare-message-port', ['1', ...sizes.map(String)], limitSeconds),
-    ].map((implementation) => beside(implementation, condition)),
+    implementations: roundTrips(built, sizes).map((implementation) => beside(implementation, condition)),
     cases: sizes.map((sizeBytes) => ({
-      case: `half round trip, ${bytesText(sizeBytes)}, ${text}, vs MessagePort`,
-      unit: 'us',
-      ...{ ours: 'ours', key: String(sizeBytes), baselines: ['MessagePort'], isPaired: true },
-      target: isQuiet ? quietAtMost[sizeBytes] : busyAtMost,
+      ...halfTrip(`half round trip, ${bytesText(sizeBytes)}, ${text}`, sizeBytes),
+      target: busy + restarting === 0 ? quietAtMost[sizeBytes] : busyAtMost,
     })),
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { benchmarksPage } from '../../../bench/benchmarks-page.js'
+import { workerPoolsTables } from '../../../bench/peers/worker-pools-page.js'
 import { readmeRatios } from '../../../bench/readme-ratios.js'
 import { resultPages } from '../../../bench/result-tables.js'
 import { readResults } from '../../../bench/results-file.js'
@@ -20,9 +21,9 @@ describe('docs/benchmarks.md', () => {
   })
 })
 
-it('README compares as npm run bench:docs writes it', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-  expect(pageWithTables([readmeRatios(files)], 'README.md', readme)).toBe(readme)
+it.each(['README.md', 'docs/worker-pools.md'])('%s compares as npm run bench:docs writes it', (name) => {
+  const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8')
+  expect(pageWithTables([readmeRatios(files), ...workerPoolsTables(files)], name, text)).toBe(text)
 })
 
 describe('tables of bench/results', () => {
