@@ -50,7 +50,7 @@ function changesTable({ tried, untried, together }: Advice, source: string): Tab
     ...{ kind: 'table', title: 'Gains in pairs of runs', origin: 'measured', source },
     columns: titled(
       'change',
-      "can touch at most % of the heaviest rank's time",
+      "can save at most % of the heaviest rank's time",
       'times as fast',
       '95% from',
       '95% to',

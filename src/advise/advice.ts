@@ -282,16 +282,18 @@ function verdictOf(
     : `Nothing was faster here: ${found.join('; ')}.`
 }
 
-/** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`. */
+/** Prints `1.31 times as fast [1.24, 1.39] in 11 pairs`, or why fewer pairs say nothing yet. */
 export function gainText({ interval, pairs, ratio }: Gain): string {
-  const range = interval === null ? '' : ` [${interval.map((bound) => bound.toFixed(2)).join(', ')}]`
-  const few = interval === null ? ', too few for an interval' : ''
-  return `${ratio.toFixed(2)} times as fast${range} in ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${few}`
+  const counted = `${pairs} ${pairs === 1 ? 'pair' : 'pairs'}`
+  if (interval === null)
+    return `${counted}, too few for an interval (median ${ratio.toFixed(2)} times as fast)`
+  const range = interval.map((bound) => bound.toFixed(2)).join(', ')
+  return `${ratio.toFixed(2)} times as fast [${range}] in ${counted}`
 }
 
-/** Prints `not tried: the time was over (it can touch at most 12% of the time)`, or `a run did not end`. */
+/** Prints `not tried: the time was over (it can save at most 12% of the time)`, or `a run did not end`. */
 export function untriedText({ share, ...change }: Omit<ImpossibleChange, 'name'>): string {
-  return `${reasonText(change)}${change.needsTime ? ` (it can touch ${touchedText(share)})` : ''}`
+  return `${reasonText(change)}${change.needsTime ? ` (it can save ${touchedText(share)})` : ''}`
 }
 
 /** Prints `not tried: the time was over`, or `a run did not end`. */

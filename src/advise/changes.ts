@@ -61,7 +61,7 @@ export function changesOf(
   const impossible: ImpossibleChange[] = []
   const consider = (change: PossibleChange, obstacle: string | null) => {
     const { name, share } = change
-    const tooLittle = share < leastShare ? `it can touch ${touchedText(share)}` : null
+    const tooLittle = share < leastShare ? `it can save ${touchedText(share)}` : null
     const reason = obstacle ?? tooLittle
     if (reason === null) possible.push(change)
     else impossible.push({ name, share, reason, needsTime: false })

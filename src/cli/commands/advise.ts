@@ -14,6 +14,7 @@ import { inMpiText, longestCallsRow } from '../output/recorded-graphs-report.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import {
   counted,
+  figure,
   held,
   objectOf,
   type ResultRow,
@@ -135,7 +136,7 @@ function noiseRow(unchanged: Advice['unchanged'], loadBefore: number): ResultRow
   const others =
     loadBefore < cores / 2
       ? ''
-      : `; other programs kept ${loadBefore.toFixed(1)} of ${counted(cores, 'core', 'cores')} busy before`
+      : `; before, the load of ${counted(cores, 'core', 'cores')} was ${loadBefore.toFixed(1)}`
   const text =
     runs < 2
       ? `not known: the unchanged command ran ${runs === 0 ? 'only' : 'once, and once'} with the profile`
@@ -144,30 +145,47 @@ function noiseRow(unchanged: Advice['unchanged'], loadBefore: number): ResultRow
 }
 
 /** Says in a sentence what is left to do after the verdict. */
-function nextText({ advised, tried, untried }: Advice, { minutes, isShort, nodes }: NextFacts): string {
+function nextText(
+  { advised, tried, untried }: Advice,
+  { minutes, isShort, nodes, loadBefore }: NextFacts,
+): string {
   const elsewhere = nodes > 1 ? '' : '; only on several nodes can placement help: run advise there, too'
   if (advised.length > 0) return `start the program by the last line${elsewhere}`
   if (isShort) return 'give the program more to do, and advise again'
-  if (tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime))
+  const isOpen = tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime)
+  if (isOpen && nodes === 1 && loadBefore > availableParallelism())
+    return 'advise again when other programs leave the machine alone'
+  if (isOpen)
     return `advise again with --minutes ${Math.min(mostMinutes, Math.ceil(3 * minutes))}, or leave the command as it is`
   return `nothing: start the program as today${elsewhere}`
 }
 
+/** The preloaded library sends longer blocks directly to other nodes, as `docs/preloaded-library.md` says. */
+const mostCombinedBytes = 1024
+
 /** Says what a program that waits for messages could call instead. */
 function rewritingRow(
   { untried }: Advice,
-  { kinds }: ProfileSummary,
+  { kinds, traffic }: ProfileSummary,
   { command, nodes }: { readonly command: readonly string[]; readonly nodes: number },
 ): ResultRow {
   const share = kinds.moving + kinds.waiting
   const isPossible = untried.some(({ reason }) => reason === callsNoNeighborhood)
   if (!isPossible || share < leastShare) return row('rewriting', null, 'rewriting', null)
+  const take = `messages take ${percentText(share)} of the time of all ranks`
+  const meanBytes =
+    (traffic.within.bytes + traffic.between.bytes) / (traffic.within.messages + traffic.between.messages)
+  if (nodes > 1 && meanBytes > mostCombinedBytes)
+    return row(
+      'rewriting',
+      `${take}: too long (mean ${figure(Math.round(meanBytes))} bytes) to be combined across nodes`,
+    )
   const record = ['rankweave', 'record', '-o', 'graph.txt', '--', ...command].map(shellWord).join(' ')
   const how =
     nodes === 1
-      ? 'neighborhood collectives could take their place (docs/speed-up-your-mpi-program.md), mostly on several nodes'
+      ? 'neighborhood collectives in their place could share memory (docs/speed-up-your-mpi-program.md#rewrite-a-halo-exchange)'
       : `${record}, and the study that it names, simulate whether neighborhood collectives in their place would pay`
-  return row('rewriting', `messages take ${percentText(share)} of the time of all ranks: ${how}`)
+  return row('rewriting', `${take}: ${how}`)
 }
 
 interface NextFacts {
@@ -175,6 +193,7 @@ interface NextFacts {
   /** Whether the run was too short for a verdict. */
   readonly isShort: boolean
   readonly nodes: number
+  readonly loadBefore: number
 }
 
 function comparedText(runs: number, compare: string): string {
@@ -227,13 +246,13 @@ async function conclude(
     coresRow(ranks, nodes.length),
     noiseRow(advice.unchanged, loadBefore),
     ...advice.tried.map(({ name, share, what, gain }) =>
-      shown(name, `${gainText(gain)}; ${what}; it can touch ${touchedText(share)}`),
+      shown(name, `${gainText(gain)}; ${what}; it can save ${touchedText(share)}`),
     ),
     ...advice.untried.map(({ name, ...change }) => shown(name, untriedText(change))),
     shown('results', compare === undefined ? null : comparedText(program.count, compare)),
     togetherRow(advice),
     rewritingRow(advice, summary, { command, nodes: nodes.length }),
-    row('next', nextText(advice, { minutes, isShort, nodes: nodes.length })),
+    row('next', nextText(advice, { minutes, isShort, nodes: nodes.length, loadBefore })),
     held({ advised: advice.advised, verdict, use, file: output ?? null }),
   ]
   if (output !== undefined) {

@@ -48,8 +48,8 @@ describe('an advice', () => {
     expect(advice.tried.map(({ finding }) => finding)).toEqual(['same'])
     expect(advice.verdict).toBe(
       'The runs do not say yet whether this pays: ' +
-        "neighborhood plans, not tried: the time was over (it can touch at most 50% of the heaviest rank's time); " +
-        "collective settings, not tried: the time was over (it can touch at most 50% of the heaviest rank's time). " +
+        "neighborhood plans, not tried: the time was over (it can save at most 50% of the heaviest rank's time); " +
+        "collective settings, not tried: the time was over (it can save at most 50% of the heaviest rank's time). " +
         'To decide, give it more time (--minutes) or a quieter machine.',
     )
   })

@@ -120,7 +120,7 @@ describe('rankweave advise', () => {
       ...{ name: 'placement', share: 0.5, reason: 'the time was over', needsTime: true },
     })
     expect(verdict).toContain(
-      "placement, not tried: the time was over (it can touch at most 50% of the heaviest rank's time).",
+      "placement, not tried: the time was over (it can save at most 50% of the heaviest rank's time).",
     )
   })
 
@@ -192,7 +192,7 @@ describe('rankweave advise', () => {
     const { exitCode, stdout, stderr } = await advise(launcherThat({ rest }))
     expect(exitCode).toBe(130)
     expect(stdout).toContain(
-      'The runs do not say yet whether this pays: placement, 2.00 times as fast in 3 pairs, too few for an interval.',
+      'The runs do not say yet whether this pays: placement, 3 pairs, too few for an interval (median 2.00 times as fast).',
     )
     expect(stderr).toContain('ERR_ABORTED')
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
