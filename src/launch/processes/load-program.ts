@@ -39,8 +39,9 @@ export async function loadExports<T, A>(
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
     const place = syntaxErrorPlace(cause)
     const where = place === undefined ? '' : ` (${place})`
-    const isBeyondNode = (cause as NodeJS.ErrnoException)?.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-    const hint = isBeyondNode ? '; the package tsx compiles all of TypeScript: npm install tsx' : ''
+    const hint = beyondNode.has((cause as NodeJS.ErrnoException)?.code)
+      ? '; the package tsx compiles all of TypeScript: npm install tsx'
+      : ''
     throw programError(name, `${name} failed to load: ${causeText(cause)}${where}${hint}`, cause)
   }
   const main = defaultOf(module)
@@ -56,6 +57,12 @@ export async function loadExports<T, A>(
   if (hosted === undefined || !isHosted) return { main: main as Main<T, A> }
   return { main: main as Main<T, A>, hosted: hosted as HostedMain<T, A> }
 }
+
+/** Node's errors for syntax that is more than types, and for types below node_modules. */
+const beyondNode: ReadonlySet<string | undefined> = new Set([
+  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+  'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
+])
 
 /**
  * Loads a program like `loadExports`, but also fails when the program waits and nothing is left that could wake it.
@@ -124,6 +131,8 @@ const installed = { typescript: false, ownName: false }
  * and the compiler uses them, the program gets one of these.
  */
 async function prepareLoader(url: URL, name: string): Promise<void> {
+  // Bun compiles TypeScript by itself, and has no hooks.
+  if ('bun' in process.versions) return
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
   const compiler = typescript ? await compilerFor(name) : null
   if (compiler === 'node') registerHooks!({ resolve: sourceFirst })

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter } from 'node:events'
-import { DefaultSerializer, deserialize } from 'node:v8'
+import { deserialize, serialize } from 'node:v8'
 import { isSharedMemory } from '../../base/bytes.js'
 import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText } from '../../errors.js'
@@ -75,28 +75,24 @@ export const launchWebSocket: Launcher = async <T, A>(
 
 /** @throws ERR_CLONE also for arrays in shared memory, of which every process would get a copy of its own */
 function serialized(args: unknown): Uint8Array {
-  const serializer = new ArgsSerializer()
-  serializer.writeHeader()
   try {
-    serializer.writeValue(args)
-    return serializer.releaseBuffer()
+    if (holdsSharedArray(args))
+      throw new TypeError('processes do not share memory, got an array in shared memory')
+    return serialize(args)
   } catch (cause) {
     const message = `run: args cannot be cloned into processes: ${reasonText(cause)}`
     throw new RankweaveError('ERR_CLONE', message, { cause })
   }
 }
 
-// Node documents the method that it calls for views of memory; its types omit it.
-const ViewSerializer = DefaultSerializer as new () => DefaultSerializer & {
-  _writeHostObject(view: ArrayBufferView): void
-}
-
-class ArgsSerializer extends ViewSerializer {
-  override _writeHostObject(view: ArrayBufferView): void {
-    if (isSharedMemory(view.buffer))
-      throw new TypeError('processes do not share memory, got an array in shared memory')
-    super._writeHostObject(view)
-  }
+/** Tells whether a value holds an array in shared memory. A bare buffer is refused when it is serialized. */
+function holdsSharedArray(value: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false
+  if (ArrayBuffer.isView(value)) return isSharedMemory(value.buffer)
+  seen.add(value)
+  const isCollection = value instanceof Map || value instanceof Set
+  const parts: unknown[] = isCollection ? [...value] : Object.values(value)
+  return parts.some((part) => holdsSharedArray(part, seen))
 }
 
 const child = { own: childFile, name: 'child.js', option: 'websocket({ processUrl })' }
