@@ -148,9 +148,12 @@ export const runCommand: AddCommand = (command, act) => {
     )
 }
 
-/** Tells whether a world computed for more than a second, so that more cores would have made it faster. */
+/**
+ * Tells whether a world computed for more than a second, so that more cores would have made it faster. On a busy machine
+ * it gets a small share of a core.
+ */
 function computedLong(tookSeconds: number, usedSeconds: number): boolean {
-  return usedSeconds > 1 && usedSeconds > 0.25 * tookSeconds
+  return usedSeconds > 1 && usedSeconds > 0.05 * tookSeconds
 }
 
 /** Returns how ranks that shared cores, while others were idle, get more of them. */

@@ -201,8 +201,9 @@ describe('results', () => {
     expect(diagnosed.stderr).toContain(`${receive}; called at left.mjs:1:`)
     expect(promise).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringMatching(/^ERR_TYPE: expected a number, got a promise/),
+      stderr: expect.stringMatching(/^ERR_TYPE: expected a number, got a promise/m),
     })
+    expect(promise.stderr).toContain('[RANKWEAVE_PROMISE] RankweaveWarning: a promise became text')
   })
 
   it('timers that a program leaves open do not keep the command alive', async () => {
