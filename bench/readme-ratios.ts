@@ -15,13 +15,14 @@ const rows: readonly Row[] = [
   ['loop of two threads', 'plain loop', 'peers', 'Compared with the plain loop', /./],
   ['', 'piscina', 'peers', 'Compared with piscina', /./],
   ['messages, 8 B to 1 MiB', '`postMessage`', 'peers', posted, /beside nothing/],
-  ['beside other programs', '`postMessage`', 'peers', posted, /beside (?!nothing)/],
+  ['8 B beside other programs', '`postMessage`', 'peers', posted, / 8 B, beside (?!nothing)/],
+  ['64 KiB, 1 MiB beside them', '`postMessage`', 'peers', posted, /iB, beside (?!nothing)/],
   ['messages up to 1 KiB', 'C on Open MPI', 'threads', c, toOneKiB],
   ['from 256 KiB, in `world.alloc`', 'C on Open MPI', 'threads', c, fromQuarterMiB],
   ['neighbor exchanges', 'C packed by hand', 'threads', 'Compared with C packed by hand', /./],
 ]
 
-/** Returns the table: how many times as fast, or as slow, Rankweave is, from the least to the greatest ratio. */
+/** Returns the table: how many times as fast Rankweave is, or how many times as long it takes, from the least to the greatest ratio. */
 export function readmeRatios(files: readonly ResultFile[]): MarkedTable {
   const cells = rows.map(([what, baseline, name, title, cases]) => {
     const table = files.find((file) => file.name === name)?.tables.find((one) => one.title === title)
@@ -30,15 +31,15 @@ export function readmeRatios(files: readonly ResultFile[]): MarkedTable {
     if (ratios.length === 0) throw new Error(`${name} has no ${cases} in '${title}'`)
     return [what, baseline, rangeText(ratios[0], ratios.at(-1)!)]
   })
-  const table = tableOf(['what', 'compared with', 'Rankweave is'], cells)
+  const table = tableOf(['what', 'baseline', 'Rankweave'], cells)
   return { page: 'README.md', mark: 'compared', table }
 }
 
-/** Prints ratios of times in words: `1.3 to 1.8 times as fast`, or `2.2 to 3.9 times as slow`. */
+/** Prints ratios of times in words: `1.3 to 1.8 times as fast`, or `2.2 to 3.9 times as long`. */
 function rangeText(least: number, most: number): string {
-  if (least > 1) return `${endsText(least, most)} times as slow`
+  if (least > 1) return `${endsText(least, most)} times as long`
   if (most < 1) return `${endsText(1 / most, 1 / least)} times as fast`
-  return `from ${endText(1 / least)} times as fast to ${endText(most)} times as slow`
+  return `${endText(1 / least)} times as fast to ${endText(most)} times as long`
 }
 
 const endText = (times: number) => timesText(times).replace('x', '')

@@ -1,4 +1,5 @@
 import { readNeighborhood } from '../../bench/neighborhood/record-neighborhood.js'
+import { spreadRatios } from '../../bench/result-texts.js'
 import { type ResultFigure, type ResultTable, readResults } from '../../bench/results-file.js'
 import { medianOf } from '../../src/base/search.js'
 import { type FigureLine, figure } from './page-figures.js'
@@ -10,11 +11,6 @@ function tableOf(name: string, title: string): ResultTable {
   const found = file?.tables.find((table) => table.title === title)
   if (found === undefined) throw new Error(`bench/results has no '${title}' of ${name}`)
   return found
-}
-
-/** How many times as fast C is: rates and bandwidths are better where they are higher. */
-function timesFaster({ unit, ours, peer }: ResultFigure): number {
-  return unit === 'us' ? ours / peer! : peer! / ours
 }
 
 /** A mean or largest difference from SimGrid, in percent. */
@@ -135,14 +131,11 @@ export const measuredFigures: readonly FigureLine[] = [
   },
   {
     page: 'README.md',
-    line: 'In unmodified MPI programs of 16 or 64 processes on two cores, neighbor allgathers measured {} to {} times as fast, median {}, through shared memory.',
+    line: 'MPI programs with and without the preloaded library, {} cases of 4 to 64 processes on two cores: median {} times as fast, from {} times as fast to {} times as long ([all](docs/benchmarks.md#all-comparisons)).',
     values: async () => {
-      const { figures } = tableOf('shim', 'The same program with the library and without it')
-      const speedups = figures
-        .filter((each) => /neighbor[ _]allgather/.test(each.case))
-        .map(({ ours, peer }) => peer! / ours)
-      const ends = [Math.min(...speedups), Math.max(...speedups)]
-      return [figure(ends[0], 1), figure(ends[1]), figure(medianOf(speedups), 1)]
+      const ratios = spreadRatios(tableOf('shim', 'The same program with the library and without it').figures)
+      const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
+      return [`${ratios.length}`, figure(1 / medianOf(ratios), 2), figure(1 / least), figure(most, 2)]
     },
   },
   preloadedRow('Open MPI, C, 64 processes, grid of 48 neighbors', mooreThree),
@@ -158,15 +151,6 @@ export const measuredFigures: readonly FigureLine[] = [
     'MPICH, C, 64 processes, grid of 48 neighbors',
     'MPICH: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C',
   ),
-  {
-    page: 'README.md',
-    line: 'Combining can lose: {} cases on two cores took {} to {} times as long as direct sends, median {} ([all](docs/benchmarks.md#all-comparisons)).',
-    values: async () => {
-      const ratios = tableOf('mpi', 'What combining gains').figures.map(timesFaster)
-      const [least, most, median] = [Math.min(...ratios), Math.max(...ratios), medianOf(ratios)]
-      return [`${ratios.length}`, figure(least, 2), figure(most, 1), figure(median, 1)]
-    },
-  },
   {
     page: 'simulation.md',
     line: 'The mean difference is {}% on clusters and {}% on a torus and a Clos network; the largest is {}%.',
