@@ -1,6 +1,6 @@
 import { readNeighborhood } from '../../bench/neighborhood/record-neighborhood.js'
 import { spreadRatios } from '../../bench/result-texts.js'
-import { type ResultFigure, type ResultTable, readResults } from '../../bench/results-file.js'
+import { type ResultTable, readResults } from '../../bench/results-file.js'
 import { medianOf } from '../../src/base/search.js'
 import { type FigureLine, figure } from './page-figures.js'
 
