@@ -23,7 +23,7 @@ export interface BenchOptions {
   readonly quick?: boolean
   /** Rounds of every suite that compares: an integer from 3, as text. Default: 9, or what the suite says. */
   readonly runs?: string
-  /** Only the suites whose names begin with this. */
+  /** Only the suites whose names begin with this, or with one of several words that commas separate. */
   readonly only?: string
   /** Only messages of these sizes in bytes, separated by commas. */
   readonly sizes?: string

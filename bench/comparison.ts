@@ -218,7 +218,7 @@ export async function* figuresOf(
   if (given !== undefined && !(Number.isInteger(given) && given >= quickRuns))
     throw new Error(`--runs: expected an integer from ${quickRuns}, got '${runs}'`)
   for (const suite of suites) {
-    if (!suite.name.startsWith(only)) continue
+    if (!only.split(',').some((beginning) => suite.name.startsWith(beginning))) continue
     const tallies = await compare(suite, given ?? (quick ? quickRuns : (suite.runs ?? fullRuns)))
     for (const entry of suite.cases) yield { ...figureOf(entry, tallies), quick }
   }

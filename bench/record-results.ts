@@ -1,4 +1,4 @@
-// npm run bench:record -- NAME.. [--only SUITE] [--from FILE]: runs these benches, or takes the lines that
+// npm run bench:record -- NAME.. [--only SUITE,..] [--from FILE]: runs these benches, or takes the lines that
 // `bench -- NAME --json` printed, and writes their results and docs/benchmarks.md.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -74,7 +74,7 @@ export function expectClose(result: Numbers, expected: Numbers, tolerance = 0): 
       throw new Error(`wrong result: expected ${expected[i]} at ${i}, got ${result[i]}`)
 }
 
-/** Returns the median milliseconds of a program, after a result that is checked and one that warms up. */
+/** Returns the median milliseconds of a program, after one that is checked. */
 export async function timedLoops(
   { loops, check }: Program,
   compute: () => Numbers | null | Promise<Numbers | null>,
@@ -82,7 +82,6 @@ export async function timedLoops(
   const first = await timed(compute)
   if (first.result !== null) check(first.result)
   if (loops === 0) return first.ms
-  await compute()
   const ms: number[] = []
   while (ms.length < loops) ms.push((await timed(compute)).ms)
   return ms.sort((a, b) => a - b)[loops >> 1]

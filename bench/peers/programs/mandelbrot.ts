@@ -14,7 +14,7 @@ export function rowsOf({ first, stride }: Rows): Uint16Array {
 
 /** The loop of the example: parts whose results are arrays. */
 export const mandelbrot: Program = {
-  loops: 5,
+  loops: 3,
   plain: () => () => rowsFrom(0, 1),
   inPool: (pool, parts) => async () =>
     pictureOf(
