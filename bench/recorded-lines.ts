@@ -1,4 +1,4 @@
-import type { Figure } from './bench.js'
+import { type Figure, median } from './bench.js'
 import type { ResultFigure, StoredResults } from './results-file.js'
 
 /** Where a bench is on the page. */
@@ -351,11 +351,17 @@ export function recorded(
         runs: first.runs,
         source: `output of the command at commit ${first.commit}`,
         ...(note === undefined ? {} : { note }),
+        ...coresBusyOf(own),
         ...(image === undefined ? {} : { image }),
         figures: own.map(resultOf),
       }
     }),
   }
+}
+
+function coresBusyOf(figures: readonly Line[]): { readonly coresBusy?: number } {
+  const busy = figures.map((figure) => figure['coresBusyBefore']).filter((cores) => typeof cores === 'number')
+  return busy.length === 0 ? {} : { coresBusy: median(busy) }
 }
 
 function resultOf(figure: Line): ResultFigure {
@@ -368,7 +374,9 @@ function resultOf(figure: Line): ResultFigure {
     ...(peer === null ? {} : { peer: rounded(peer) }),
     ...(typeof peerName === 'string' ? { peerName } : {}),
     ...(ratio === null ? {} : { ratio: rounded(ratio) }),
-    ...(target === null && typeof low === 'number' && typeof high === 'number'
+    ...((target === null || typeof peerName === 'string') &&
+    typeof low === 'number' &&
+    typeof high === 'number'
       ? { interval: [rounded(low), rounded(high)] as const }
       : {}),
     ...(target === null || met === null ? {} : { judged: { bound, isMet: met } }),

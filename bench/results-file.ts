@@ -14,6 +14,8 @@ export interface Origin {
   /** The command's own output, or the text from which the figures were taken. */
   readonly source: string
   readonly note?: string
+  /** Cores that other programs kept busy just before the runs: the median. */
+  readonly coresBusy?: number
   /** SVG in docs/. */
   readonly image?: string
 }

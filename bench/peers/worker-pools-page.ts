@@ -48,10 +48,21 @@ export function workerPoolsTables(files: readonly ResultFile[]): readonly Marked
     'ratio',
     'beside a busy process',
   ]
+  const otherHeads = ['what', 'Rankweave', 'compared with', 'ratio']
   return [
-    { page, mark: 'programs', table: tableOf(programHeads, programs) },
-    { page, mark: 'other figures', table: tableOf(['what', 'Rankweave', 'compared with', 'ratio'], rows) },
+    { page, mark: 'programs', table: withOrigin([quiet, busy], tableOf(programHeads, programs)) },
+    { page, mark: 'other figures', table: withOrigin(others, tableOf(otherHeads, rows)) },
   ]
+
+  /** A table after a line about where its figures come from, and how busy other programs kept the machine. */
+  function withOrigin(titles: readonly string[], table: string): string {
+    const origins = tables.filter(({ title }) => titles.includes(title))
+    if (origins.length === 0) return table
+    const where = origins.map(({ machine, software, date }) => [machine, ...software, date].join(', '))
+    const load = Math.max(...origins.map(({ coresBusy }) => coresBusy ?? 0))
+    const said = `${[...new Set(where)].join('; ')}. Before the runs, other programs used at most ${load.toFixed(2)} cores.`
+    return `${said}\n\n${table}`
+  }
 }
 
 const nameOf = (figure: ResultFigure) => figure.case.replace(/, 2 threads.*$/, '')
