@@ -138,7 +138,8 @@ function fail(error: unknown, report: Reporter, argv: readonly string[]): number
         ? 'help: unknown command'
         : error.message.replace(/^error: /, '').replace('\n', ' ') +
           threadsHint(error, argv) +
-          startHint(error, argv)
+          startHint(error, argv) +
+          programHint(error, argv)
     return refuse(
       new RankweaveError('ERR_USAGE', `${shortened(message)} (see --help)`),
       exitCodes.badInput,
@@ -158,6 +159,12 @@ function fail(error: unknown, report: Reporter, argv: readonly string[]): number
 function threadsHint({ message }: CommanderError, argv: readonly string[]): string {
   const isMeant = argv[0] === 'run' && message.includes("unknown option '--threads")
   return isMeant ? '; for two threads: --fabric threads --processes 2' : ''
+}
+
+/** Returns the command that runs a program, after the name of a program alone. */
+function programHint({ code }: CommanderError, [word = '']: readonly string[]): string {
+  const isMeant = code === 'commander.unknownCommand' && /\.[cm]?[jt]sx?$/.test(word)
+  return isMeant ? `; to run a program: rankweave run ${word} -n 4` : ''
 }
 
 /** Returns where the command that starts a program goes, after an option that is its own. */

@@ -81,7 +81,10 @@ export function readyOperation(
     throw new RankweaveError('ERR_OP', message)
   }
   if (type === typeCode.value) {
-    const message = `${op} works on numbers, bigints and typed arrays, got ${kindOf(data)}; for other values pass an operation made by createOperation`
+    const instead = Array.isArray(data)
+      ? 'pass a Float64Array'
+      : 'for other values pass an operation made by createOperation'
+    const message = `${op} works on numbers, bigints and typed arrays, got ${kindOf(data)}; ${instead}`
     throw new RankweaveError('ERR_OP', message)
   }
   return { kind: 'kernel', name: op, kernel: kernelFor(op, type, countElems) }

@@ -169,6 +169,12 @@ describe('operations are checked', () => {
       'ERR_OP',
       /sum works on numbers, bigints and typed arrays, got a string; /,
     ],
+    [
+      'an array',
+      () => readyOperation('sum', typeCode.value, 1, [1]),
+      'ERR_OP',
+      /an array; pass a Float64Array$/,
+    ],
     ['pairs of one number', () => readyNumberOperation('minloc'), 'ERR_OP', /not defined on a number/],
     ['bits of a number', () => readyNumberOperation('band'), 'ERR_OP', /not defined on a number/],
     ['pairs of one bigint', () => readyBigintOperation('maxloc'), 'ERR_OP', /not defined on a bigint/],
