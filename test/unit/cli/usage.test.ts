@@ -174,17 +174,17 @@ it('a word that is none of several is answered with a list of them', async () =>
   expect(answer.stderr).toContain('--fabric: expected local, threads, websocket or mpi, got "pigeons"')
 })
 
+it('says how to run a program that is named without a command', async () => {
+  const answer = await cli`kmeans.ts -n 2`
+  expect(answer.stderr).toMatch(
+    /^ERR_USAGE: unknown command 'kmeans.ts'; to run a program: rankweave run kmeans.ts /,
+  )
+  expect((await cli`kmeans`).stderr).toMatch(/^ERR_USAGE: unknown command 'kmeans' \(/)
+})
+
 it('run --threads is answered with the options that give threads', async () => {
   const answer = await cli`run program.ts -n 2 --threads 2`
   expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
-
-  it('says how to run a program that is named without a command', async () => {
-    const answer = await cli`kmeans.ts -n 2`
-    expect(answer.stderr).toMatch(
-      /^ERR_USAGE: unknown command 'kmeans.ts'; to run a program: rankweave run kmeans.ts /,
-    )
-    expect((await cli`kmeans`).stderr).toMatch(/^ERR_USAGE: unknown command 'kmeans' \(/)
-  })
   expect(answer.stderr).toMatch(
     /unknown option '--threads'.*; for two threads: --fabric threads --processes 2/s,
   )
