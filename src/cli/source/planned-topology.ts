@@ -9,6 +9,7 @@ import { type PlanWords, planOptions, wordOf } from '../../client/protocol/plan-
 import { ServiceClient } from '../../client/service-client.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
+import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import type { Machine } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/machine-text.js'
 import {
@@ -124,6 +125,7 @@ export async function servedPlan(
   words: PlanWords,
 ): Promise<ServedPlan> {
   requireServedMap(words)
+  requireServedProfile(words)
   if (words.bytes !== undefined && words.bytes > longestServedBytes) {
     const expected = `--bytes: expected at most ${longestServedBytes} with --server`
     throw new RankweaveError('ERR_USAGE', `${expected}, got ${words.bytes}`)
@@ -150,6 +152,14 @@ export async function servedPlan(
 function requireServedMap({ map }: PlanWords): void {
   if (map === undefined || map === 'auto') return
   const message = `--map: expected auto with --server, got '${shortened(map.file)}'; a file is for plans that are made here`
+  throw new RankweaveError('ERR_USAGE', message)
+}
+
+/** @throws ERR_USAGE for a profile from a file, whose name means nothing to a service */
+function requireServedProfile({ machine }: PlanWords): void {
+  const name = machine?.profile?.name.split(',')[0]
+  if (name === undefined || builtInProfiles.some((profile) => profile.name === name)) return
+  const message = `--machine: expected a built-in profile with --server, got '${shortened(name)}'; a file is for plans that are made here`
   throw new RankweaveError('ERR_USAGE', message)
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { builtInProfiles, formatProfile } from 'rankweave/machine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService } from '../../../support/service.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
@@ -100,6 +101,14 @@ it.each([
 it('longer blocks than a service plans for are refused by the name of the option, before anything is sent', async () => {
   const words = typed`${plan} --strategy auto ${machine} --bytes 2147483648 --server http://127.0.0.1:1`
   const message = '--bytes: expected at most 2147483647 with --server, got 2147483648'
+  expect(await cli`${words}`).toMatchObject(refused(message))
+})
+
+it('a profile from a file is refused, because a service knows only the built-in ones', async () => {
+  const own = join(folder, 'own.json')
+  writeFileSync(own, formatProfile({ ...builtInProfiles[0], name: 'own' }))
+  const words = typed`${plan} --machine cluster:nodes=4,cores=16,profile=${own} --server http://127.0.0.1:1`
+  const message = "--machine: expected a built-in profile with --server, got 'own'"
   expect(await cli`${words}`).toMatchObject(refused(message))
 })
 
