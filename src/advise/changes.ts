@@ -49,13 +49,11 @@ export const leastShare = 0.03
 /**
  * Returns what could be changed about a program, by its profile.
  *
- * @param placement planned for its traffic; null if none is better
- * @param programs the programs in the command, which share one numbering of ranks
+ * @param placement planned for its traffic, or why there is none
  */
 export function changesOf(
   { levers, nodes, reorders }: ProfileSummary,
-  placement: PlacementPlan | null,
-  programs = 1,
+  placement: PlacementPlan | string,
 ): Changes {
   const possible: PossibleChange[] = []
   const impossible: ImpossibleChange[] = []
@@ -66,29 +64,22 @@ export function changesOf(
     if (reason === null) possible.push(change)
     else impossible.push({ name, share, reason, needsTime: false })
   }
-  const isOneNode = nodes < 2
   consider(
     {
       name: 'placement',
       share: levers.placement,
-      what: placement === null ? '' : placementText(placement),
+      what: typeof placement === 'string' ? '' : placementText(placement),
     },
-    isOneNode
-      ? `${allOnOneNode} (start it on the nodes of your job)`
-      : programs > 1
-        ? 'the command starts several programs'
-        : placement === null
-          ? 'no other order of the ranks sends clearly less between nodes'
-          : null,
+    typeof placement === 'string' ? placement : null,
   )
   consider(
     {
       name: 'reordered ranks',
       share: levers.placement,
-      what: 'grids and graphs that the program made with reorder = 1 have their neighbors on the same node',
+      what: 'in grids and graphs made with reorder = 1, fewer neighbors are on other nodes',
     },
-    isOneNode
-      ? allOnOneNode
+    nodes < 2
+      ? 'all ranks are on one node'
       : reorders === 0
         ? 'the program passes no reorder = 1 to MPI_Cart_create or MPI_Dist_graph_create'
         : null,
@@ -113,8 +104,6 @@ export function changesOf(
   return { possible, impossible }
 }
 
-const allOnOneNode = 'all ranks are on one node'
-
 /** The reason why plans cannot be tried. A study can say what a neighborhood collective would bring. */
 export const callsNoNeighborhood =
   'the program calls no neighborhood collective, and no MPI_Alltoallv with mostly empty messages'
@@ -129,10 +118,10 @@ function plansText({ neighborhood, sparseAlltoall }: ProfileSummary['levers']): 
   return texts.flat().join('; ')
 }
 
-function placementText({ today, planned }: PlacementPlan): string {
+function placementText({ packages, today, planned }: PlacementPlan): string {
   const count = (value: number) => value.toLocaleString('en-US')
   return (
-    `${count(planned.messages)} messages go between nodes instead of ${count(today.messages)}, ` +
+    `${count(planned.messages)} messages go between ${packages === undefined ? 'nodes' : 'packages of cores'} instead of ${count(today.messages)}, ` +
     `${count(planned.bytes)} bytes instead of ${count(today.bytes)}`
   )
 }

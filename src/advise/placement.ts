@@ -1,5 +1,5 @@
 import { RankweaveError } from '../errors.js'
-import type { Traffic } from '../profile/profile.js'
+import { type ProcessProfile, type Profile, type Traffic, trafficOf } from '../profile/profile.js'
 import { mapFromCommunities } from '../topology/mapping/communities.js'
 import { topologyFromEdges } from '../topology/topology-builders.js'
 
@@ -9,10 +9,12 @@ export interface Crossing {
   readonly bytes: number
 }
 
-/** Another node for ranks, by what they sent each other. */
+/** Another node for ranks, or another package of the one node, by what they sent each other. */
 export interface PlacementPlan {
-  /** The node of every rank. Every node has as many ranks as today. */
+  /** The node of every rank, or its package. Each has as many ranks as today. */
   readonly nodeOf: Int32Array
+  /** The numbers of packages that `nodeOf` counts from 0; undefined if it has nodes. */
+  readonly packages?: readonly number[]
   readonly today: Crossing
   readonly planned: Crossing
 }
@@ -25,6 +27,36 @@ const messageBytes = 2 ** 14
 
 /** A placement that leaves more than this share of the cost between nodes is not worth a trial. */
 const mostLeft = 0.97
+
+/**
+ * Plans a placement of a program's ranks: between nodes, or between packages of cores if all are on one node and bound
+ * to them. Returns in words why there is none.
+ *
+ * @throws ERR_TOPOLOGY as {@link plannedPlacement}
+ */
+export function placementOf(
+  profile: Profile,
+  launcher: PlacingLauncher,
+  command: readonly string[],
+): PlacementPlan | string {
+  const { nodes, processes } = profile
+  if (command.includes(':')) return 'the command starts several programs'
+  const traffic = trafficOf(profile)
+  const none = 'no other order of the ranks sends clearly less between'
+  if (nodes.length > 1) {
+    const nodeOf = processes.map(({ node }) => node)
+    return plannedPlacement(traffic, nodeOf) ?? `${none} nodes`
+  }
+  const packages = [...new Set(processes.map((process) => process.package))].sort((a, b) => a - b)
+  const onOneNode = 'all ranks are on one node'
+  if (packages.includes(-1))
+    return `${onOneNode}, free to run in all its packages of cores (bind them, or start it on the nodes of your job)`
+  if (packages.length < 2) return `${onOneNode}, in one package of cores (start it on the nodes of your job)`
+  if (launcher !== 'Open MPI') return `${onOneNode}, and only Open MPI is told packages of cores`
+  const packageOf = processes.map((process) => packages.indexOf(process.package))
+  const plan = plannedPlacement(traffic, packageOf)
+  return plan === null ? `${none} packages of cores` : { ...plan, packages }
+}
 
 /**
  * Plans a placement in which less is sent between nodes. Returns null if there is a single node, or none is found that
@@ -48,6 +80,22 @@ export function plannedPlacement(traffic: Traffic, nodeOf: ArrayLike<number>): P
     today: crossingOf(traffic, given),
     planned: crossingOf(traffic, mapping.nodeOf),
   }
+}
+
+/** Writes a rankfile of Open MPI for one node. If each rank is bound to a separate core today, it gets one again. */
+export function packagePlacesText(
+  { nodeOf, packages = [] }: PlacementPlan,
+  host: string,
+  processes: readonly Pick<ProcessProfile, 'core' | 'package'>[],
+): string {
+  const cores = new Set(processes.map((process) => `${process.package} ${process.core}`))
+  const hasOwnCores = cores.size === processes.length && processes.every(({ core }) => core >= 0)
+  const used = packages.map(() => 0)
+  const lines = Array.from(nodeOf, (place, rank) => {
+    const core = used[place]++
+    return `rank ${rank}=${host} slot=${packages[place]}:${hasOwnCores ? core : '*'}\n`
+  })
+  return lines.join('')
 }
 
 /** Counts what crosses from node to node. */

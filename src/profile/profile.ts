@@ -19,6 +19,10 @@ export interface ProcessProfile {
   readonly rank: number
   /** The index in `nodes`. */
   readonly node: number
+  /** The number of the package of cores to which it is bound; -1 if it may run on several. */
+  readonly package: number
+  /** The number of the core in the package to which it is bound; -1 if it may run on several. */
+  readonly core: number
   readonly seconds: number
   /** The seconds in functions of MPI; of several threads those of the one that has most. Calls have those of all. */
   readonly inMpi: number
@@ -83,6 +87,8 @@ const timeSchema = z.looseObject({ format: z.literal(format), seconds })
 const processSchema = z.looseObject({
   rank: whole,
   node: whole,
+  package: z.int().min(-1).default(-1),
+  core: z.int().min(-1).default(-1),
   seconds,
   inMpi: seconds,
   calls: z.array(z.object({ name: z.string(), calls: whole, seconds, bytes: whole })),

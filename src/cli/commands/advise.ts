@@ -32,7 +32,8 @@ again and again in pairs: as it stands, and with one change that the profile mak
 program. The last line says what to type, or that nothing helps.
 
 Changes that are tried:
-  placement            ranks that exchange much are put on one node; needs several nodes
+  placement            ranks that exchange much are put on one node, or of one node in one package of its cores; needs several
+                       nodes, or Open MPI and ranks that are bound to packages
   reordered ranks      grids and graphs made with reorder = 1 get a better order of ranks; needs several nodes
   neighborhood plans   the library of rankweave shim is preloaded; needs neighborhood collectives, or MPI_Alltoallv or
                        MPI_Alltoallw whose counts are mostly zero
@@ -149,7 +150,7 @@ function nextText(
   { advised, tried, untried }: Advice,
   { minutes, isShort, nodes, loadBefore }: NextFacts,
 ): string {
-  const elsewhere = nodes > 1 ? '' : '; only on several nodes can placement help: run advise there, too'
+  const elsewhere = nodes > 1 ? '' : '; placement may help more on several nodes: run advise there, too'
   if (advised.length > 0) return `start the program by the last line${elsewhere}`
   if (isShort) return 'give the program more to do, and advise again'
   const isOpen = tried.some(({ finding }) => finding === 'open') || untried.some(({ needsTime }) => needsTime)

@@ -8,12 +8,13 @@ import type { Gain } from '../../advise/gain.js'
 import {
   hostsOfCommand,
   type PlacementPlan,
+  packagePlacesText,
   placedCommand,
+  placementOf,
   placesText,
-  plannedPlacement,
 } from '../../advise/placement.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { compileProfiler, type Profile, readProfile, readSeconds, trafficOf } from '../../profile/profile.js'
+import { compileProfiler, type Profile, readProfile, readSeconds } from '../../profile/profile.js'
 import { summaryOf } from '../../profile/summary.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand, launcherNameOf, withVariables } from '../../shim/mpi-command.js'
@@ -62,7 +63,8 @@ export class TriedProgram {
   readonly #launcher: ReturnType<typeof launcherNameOf>
   readonly #mpicc: string
   #profile: Profile | undefined
-  #placement: PlacementPlan | null = null
+  /** The placement, or why there is none. */
+  #placement: PlacementPlan | string = ''
   #settings: LearnedSettings | null = null
   #arePlansCompiled = false
   #runs = 0
@@ -90,8 +92,7 @@ export class TriedProgram {
   }
 
   get changes() {
-    const programs = this.#trial.command.filter((word) => word === ':').length + 1
-    return changesOf(summaryOf(this.profile), this.#placement, programs)
+    return changesOf(summaryOf(this.profile), this.#placement)
   }
 
   /** The signal that ended the runs early. */
@@ -117,8 +118,7 @@ export class TriedProgram {
         'expected a program that calls MPI_Init and MPI_Finalize and is linked with libmpi dynamically, got no profile',
       )
     this.#profile = readProfile(contentsOf(file), file)
-    const nodeOf = this.#profile.processes.map(({ node }) => node)
-    if (!command.includes(':')) this.#placement = plannedPlacement(trafficOf(this.#profile), nodeOf)
+    this.#placement = placementOf(this.#profile, this.#launcher, command)
   }
 
   /**
@@ -170,17 +170,8 @@ export class TriedProgram {
 
   /** Writes the files that changes need into a folder. */
   async writeFiles(changes: readonly ChangeName[], folder: string): Promise<void> {
-    const { nodes, processes } = this.profile
-    if (changes.includes('placement')) {
-      const today = processes.map(({ node }) => node)
-      const isSlurm = this.#launcher === 'Slurm'
-      const hosts = isSlurm ? null : hostsOfCommand(this.#trial.command, contentsOf, today)
-      const text = placesText({
-        launcher: this.#launcher,
-        nodeOf: this.#placement?.nodeOf ?? today,
-        hosts: hosts !== null && hosts.length >= nodes.length ? hosts : nodes,
-        cores: availableParallelism(),
-      })
+    if (changes.includes('placement') && typeof this.#placement !== 'string') {
+      const text = this.#placesText(this.#placement)
       await writeWholeFile(join(folder, fileOfChange.placement), [text])
     }
     if (changes.includes('collective settings') && this.#settings !== null) {
@@ -188,6 +179,17 @@ export class TriedProgram {
       await writeWholeFile(file, [this.#settings.text])
       await writeWholeFile(`${file}${packedEnding}`, this.#settings.packed)
     }
+  }
+
+  #placesText(plan: PlacementPlan): string {
+    const { nodes, processes } = this.profile
+    const launcher = this.#launcher
+    const today = processes.map(({ node }) => node)
+    const named = launcher === 'Slurm' ? null : hostsOfCommand(this.#trial.command, contentsOf, today)
+    const hosts = named !== null && named.length >= nodes.length ? named : nodes
+    return plan.packages === undefined
+      ? placesText({ launcher, nodeOf: plan.nodeOf, hosts, cores: availableParallelism() })
+      : packagePlacesText(plan, hosts[0], processes)
   }
 
   /** Returns the lines to type for changes whose files are in a folder. */

@@ -5,6 +5,7 @@
 #include "profile.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,13 +49,41 @@ static const char *comma(int *is_later) {
 
 typedef long long whole;
 
+/* Reads a number of a processor's place; -1 if the system does not tell it. */
+static int place_of(int processor, const char *name) {
+  char path[128];
+  int number = -1;
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", processor, name);
+  FILE *file = fopen(path, "r");
+  if (file == NULL) return -1;
+  if (fscanf(file, "%d", &number) != 1) number = -1;
+  fclose(file);
+  return number;
+}
+
+/* Returns the package to which the process is bound, -1 if it is bound to none, and its core, -1 of several. */
+static int own_package(int *core) {
+  cpu_set_t allowed;
+  int package = -1, count = 0;
+  *core = -1;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return -1;
+  for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+    if (!CPU_ISSET(processor, &allowed)) continue;
+    int its_package = place_of(processor, "physical_package_id"), its_core = place_of(processor, "core_id");
+    if (its_package < 0 || (count > 0 && its_package != package)) return -1;
+    *core = count++ == 0 || its_core == *core ? its_core : -1;
+    package = its_package;
+  }
+  return package;
+}
+
 static void add_process(text *t, const rw_process *process, int rank, int node) {
   static const rw_thread none;
   const rw_thread *sum = process->sum != NULL ? process->sum : &none;
   double seconds_per_tick = process->seconds_per_tick;
-  int is_later = 0;
-  add(t, "{\"rank\":%d,\"node\":%d,\"seconds\":%.9f,\"inMpi\":%.9f,\"calls\":[", rank, node, process->seconds,
-      process->in_mpi);
+  int is_later = 0, core, package = own_package(&core);
+  add(t, "{\"rank\":%d,\"node\":%d,\"package\":%d,\"core\":%d,\"seconds\":%.9f,\"inMpi\":%.9f,\"calls\":[", rank, node,
+      package, core, process->seconds, process->in_mpi);
   for (int f = 0; f < RW_COUNT; f++) {
     const rw_tally *tally = &sum->functions[f];
     if (tally->calls == 0) continue;

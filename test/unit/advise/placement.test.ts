@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { hostsOfCommand, placedCommand, placesText, plannedPlacement } from '../../../src/advise/placement.js'
+import {
+  hostsOfCommand,
+  type PlacementPlan,
+  type PlacingLauncher,
+  packagePlacesText,
+  placedCommand,
+  placementOf,
+  placesText,
+  plannedPlacement,
+} from '../../../src/advise/placement.js'
+import type { Profile } from '../../../src/profile/profile.js'
 
 /** The traffic of a ring of ranks that send each other one message of so many bytes. */
 function ring(ranks: number, bytes: number) {
@@ -34,6 +44,60 @@ describe('planning a placement', () => {
     const nodeOf = [0, 1, 0, 1, 0, 2]
     const plan = plannedPlacement(ring(6, 8), nodeOf)
     expect([0, 1, 2].map((node) => plan?.nodeOf.filter((each) => each === node).length)).toEqual([3, 2, 1])
+  })
+})
+
+describe('a placement by a profile', () => {
+  /** The profile of a ring of ranks; -1 is the package of a rank that may run in several. */
+  function ringOn(nodeOf: readonly number[], packageOf: readonly number[], hasCores = true): Profile {
+    const { edges, ranks } = ring(nodeOf.length, 1024)
+    const processes = nodeOf.map((node, rank) => {
+      const own = edges.filter(({ source }) => source === rank)
+      const sends = own.map(({ destination }) => [destination, 1, 1024])
+      return { rank, node, package: packageOf[rank], core: hasCores ? rank : -1, sends, blocks: [] }
+    })
+    return { ranks, nodes: [...new Set(nodeOf)].map((node) => `n${node}`), processes } as unknown as Profile
+  }
+  const one = [0, 0, 0, 0, 0, 0, 0, 0]
+  const planOf = (profile: Profile, launcher: PlacingLauncher = 'Open MPI', command = ['mpirun', './p']) =>
+    placementOf(profile, launcher, command)
+
+  it('is between nodes if there are several, and else between packages to which ranks are bound', () => {
+    expect(planOf(ringOn(dealt(8, 2), one))).toMatchObject({ planned: { messages: 4 } })
+    for (const [hasCores, first, second] of [
+      [true, '0', '1'],
+      [false, '*', '*'],
+    ] as const) {
+      const dealtPackages = dealt(8, 2).map((place) => 2 * place)
+      const profile = ringOn(one, dealtPackages, hasCores)
+      const plan = planOf(profile) as PlacementPlan
+      expect(plan).toMatchObject({ packages: [0, 2], today: { messages: 16 }, planned: { messages: 4 } })
+      const lines = packagePlacesText(plan, 'n0', profile.processes).trim().split('\n')
+      const slots = [0, 1, 2, 3, 4, 5, 6, 7].map((rank) => lines[rank].split('slot=')[1])
+      const of = (number: number) => slots.filter((slot) => slot.startsWith(`${number}:`))
+      expect([of(0).length, of(2).length]).toEqual([4, 4])
+      expect(of(2).slice(0, 2)).toEqual([`2:${first}`, `2:${second}`])
+      expect(lines[0]).toMatch(/^rank 0=n0 slot=/)
+    }
+  })
+
+  it.each([
+    [ringOn(inBlocks(8, 2), one), 'Open MPI', 'no other order of the ranks sends clearly less between nodes'],
+    [ringOn(one, inBlocks(8, 2)), 'Open MPI', /clearly less between packages of cores$/],
+    [
+      ringOn(one, [0, 0, 0, 0, -1, 1, 1, 1]),
+      'Open MPI',
+      /^all ranks are on one node, free to run in all its packages/,
+    ],
+    [ringOn(one, one), 'Open MPI', /^all ranks are on one node, in one package of cores/],
+    [ringOn(one, dealt(8, 2)), 'MPICH', /, and only Open MPI is told packages of cores$/],
+  ] as const)('says why there is none: %#', (profile, launcher, reason) => {
+    expect(planOf(profile, launcher)).toMatch(reason)
+  })
+
+  it('is not planned for several programs in one command', () => {
+    const command = ['mpirun', './p', ':', './q']
+    expect(planOf(ringOn(dealt(8, 2), one), 'Open MPI', command)).toBe('the command starts several programs')
   })
 })
 
