@@ -21,7 +21,7 @@ const grid = [4, 4, 2]
 const sizes = [
   [2 ** 10, 2000],
   [2 ** 14, 500],
-  [2 ** 16, 200],
+  [2 ** 16, 150],
 ] as const
 
 /**
@@ -89,7 +89,7 @@ async function* measureSize(
     [
       {
         name: `halo-${bytes}`,
-        runs: 11,
+        runs: 9,
         implementations: [{ name: 'pair', how: `${mpirun} ${words.join(' ')}`, run: pair }],
         cases: [
           {
@@ -141,7 +141,7 @@ async function adviceOf(halo: Halo, order: string, program: readonly string[]): 
       'advise',
       '--json',
     ],
-    ...['--minutes', '1.5', '--mpicc', halo.mpicc, '--'],
+    ...['--minutes', '1.8', '--mpicc', halo.mpicc, '--'],
   ]
   return JSON.parse(await besideNodes(halo, advise, ['--rankfile', order, ...program])) as Advice
 }
