@@ -14,14 +14,16 @@ const looksEveryMs = 24
 const delayedShare = 0.25
 /** A program that used this part of its cores shared them with nobody: its own compilers and collectors took the rest. */
 const ownShare = 0.85
+/** The time after its start in which a thread competes with compilers of its own code, and is harder to convince. */
+const startMs = 600
+const startLooksEveryMs = 72
+const startOwnShare = 0.75
 /** The first and the longest period of blocking, and the ratio of one to the one before. */
 const firstMs = 100
 const longestMs = 1000
 const growth = 4
 /** The time after a period in which the scheduler moves threads that have blocked in turns from one core to several. */
 const graceMs = 30
-/** The time after its start in which a thread shares the cores with the compilers of its own code. */
-const startMs = 600
 /** A world that shares its cores again so soon after a period has shared them all the time: a wait may take as long. */
 const soonMs = 250
 
@@ -67,7 +69,8 @@ export class SharedCores {
     const clocks = this.#clocks
     if (clocks === undefined) return
     const sinceMs = now - this.#lookedAt
-    if (sinceMs < looksEveryMs || now - this.#begunAt < startMs) return
+    const isStarting = now - this.#begunAt < startMs
+    if (sinceMs < (isStarting ? startLooksEveryMs : looksEveryMs)) return
     const left = this.#leftMs(clockOf(now))
     if (left > -graceMs) {
       this.#lookedAt = Number.NEGATIVE_INFINITY
@@ -75,7 +78,8 @@ export class SharedCores {
     }
     const [delay, used] = [clocks.delayMs(), clocks.usedMs()]
     const isDelayed = delay - this.#delayBefore > delayedShare * sinceMs
-    const isUsedUp = used - this.#usedBefore > ownShare * clocks.cores * sinceMs
+    const share = isStarting ? startOwnShare : ownShare
+    const isUsedUp = used - this.#usedBefore > share * clocks.cores * sinceMs
     this.#lookedAt = now
     this.#delayBefore = delay
     this.#usedBefore = used

@@ -8,11 +8,8 @@ class Thread {
   readonly cores: SharedCores
 
   constructor(words = new Int32Array(sharedCoresWords)) {
-    this.cores = new SharedCores(
-      words,
-      { delayMs: () => this.delayMs, usedMs: () => this.usedMs, cores: 2 },
-      0,
-    )
+    const clocks = { delayMs: () => this.delayMs, usedMs: () => this.usedMs, cores: 2 }
+    this.cores = new SharedCores(words, clocks, 0)
     this.cores.look(1000)
   }
 
@@ -91,11 +88,15 @@ describe('cores that others use', () => {
     expect(thread.sharedMs(1190)).toBe(400)
   })
 
-  it('are not looked at while the code of the world is compiled', () => {
-    const cores = new SharedCores(undefined, { delayMs: () => 1e6, usedMs: () => 0, cores: 1 }, 1000)
+  it('are shared while the code of the world is compiled only after a longer look', () => {
+    let delayMs = 0
+    const cores = new SharedCores(undefined, { delayMs: () => delayMs, usedMs: () => 0, cores: 1 }, 1000)
     cores.look(1100)
-    cores.look(1500)
-    expect(cores.areShared(1500)).toBe(false)
+    delayMs += 40
+    cores.look(1140)
+    expect(cores.areShared(1140)).toBe(false)
+    cores.look(1180)
+    expect(cores.areShared(1180)).toBe(true)
   })
 
   it('belong to the world where its own compilers and collectors take them', () => {
