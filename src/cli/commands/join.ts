@@ -8,17 +8,12 @@ import { addOptions, flag, json, negation, option, readOptions, seconds, whole }
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
 import { onlineTuningOption, reportOf, tuningOfRun } from '../input/world-options.js'
 import { WorldFailure } from '../output/exit-codes.js'
+import { plainValue, resultLines } from '../output/rank-results.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { counted, secondsText } from '../output/result-rows.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
 import { refusePromisesAsNumbers } from '../program/promise-numbers.js'
-import {
-  attributed,
-  captureRankOutput,
-  plainValue,
-  type RankOutput,
-  resultLines,
-} from '../program/rank-output.js'
+import { attributed, captureRankOutput, type RankOutput } from '../program/rank-output.js'
 import { asWorld } from '../program/run-program.js'
 
 /**

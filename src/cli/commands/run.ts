@@ -24,9 +24,9 @@ import {
   worldMachineOption,
   worldOptions,
 } from '../input/world-options.js'
+import { plainValue, resultLines } from '../output/rank-results.js'
 import type { AddCommand, Reporter } from '../output/reporter.js'
 import { counted, secondsText } from '../output/result-rows.js'
-import { plainValue, resultLines } from '../program/rank-output.js'
 import { runUserProgram } from '../program/run-program.js'
 
 const help = `

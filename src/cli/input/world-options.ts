@@ -4,8 +4,6 @@ import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { bindings } from '../../fabric/threads/core-binding.js'
 import { threads } from '../../fabric/threads/threads.js'
-import { loadOnline, loadOnlineHere } from '../../launch/processes/load-online.js'
-import { loadTuning } from '../../launch/processes/load-tuning.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
 import {
   type OnlineRequest,
@@ -177,7 +175,10 @@ export async function tuningOf(
 ): Promise<TuningFile | null> {
   const where = tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning'
   const given = refuseOnline(where, tuningGiven(tuning))
-  return given === null ? null : loadTuning(where, given, fabric)
+  if (given === null) return null
+  // Most worlds have no tuning, and start without its readers.
+  const { loadTuning } = await import('../../launch/processes/load-tuning.js')
+  return loadTuning(where, given, fabric)
 }
 
 /**
@@ -193,6 +194,7 @@ export async function tuningOfRun(
   const request = onlineRequestOf(tuningGiven(options.tuning))
   if (request === undefined) return tuningOf(options, fabric)
   // An error in the folder is one of the command, not of the program.
+  const { loadOnline, loadOnlineHere } = await import('../../launch/processes/load-online.js')
   const load = mayBeElsewhere ? loadOnline : loadOnlineHere
   await load(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
   return request

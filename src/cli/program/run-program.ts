@@ -14,7 +14,6 @@ import { watchOutput, worldFailure } from '../output/exit-codes.js'
 import { checkProgramFile, guardUserCode, loadProgram } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { refusePromisesAsNumbers } from './promise-numbers.js'
-import { attributed, captureRankOutput } from './rank-output.js'
 
 export interface ProgramOptions {
   /** The program: every thread loads it for itself. */
@@ -72,6 +71,8 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
     )
   }
   const loaded = await loadProgram(file, hosted)
+  // The threads and processes of other worlds load it themselves.
+  const { attributed, captureRankOutput } = await import('./rank-output.js')
   const output = captureRankOutput({ tag: tagOutput })
   const { main, hosted: hostedMain = false } = attributed(loaded, {
     ...{ output, reportAlgorithms, reportMatching },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { MemoryLoans, MemoryLocation } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
@@ -118,7 +117,8 @@ export function openLoans(job: LendingJob): MpiLoans | undefined {
   const { process: me, nodes, library } = job
   const mates = [...nodes.keys()].filter((process) => nodes[process] === nodes[me])
   const isWanted = mates.length > 1 && mates.length <= mostPerNode && library.readMemory !== undefined
-  const token = randomBytes(tokenBytes)
+  // The global object loads `node:crypto` only when it is used.
+  const token = Buffer.from(crypto.getRandomValues(new Uint8Array(tokenBytes)))
   const table = isWanted ? new MpiMemory(4 * mostLoans, library.addressOf) : undefined
   table?.bytes.set(token)
   const texts = job.texts(

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { MemoryLocation, StagingMemory } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
@@ -96,7 +95,8 @@ export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
   const { process: me, nodes, library } = job
   const mates = [...nodes.keys()].filter((process) => nodes[process] === nodes[me])
   const isWanted = mates.length > 1 && mates.length <= mostPerNode
-  const token = randomBytes(tokenBytes)
+  // The global object loads `node:crypto` only when it is used.
+  const token = Buffer.from(crypto.getRandomValues(new Uint8Array(tokenBytes)))
   const own = isWanted ? library.memory.create(stagingBytes) : undefined
   own?.bytes.set(token)
   const texts = job.texts(own === undefined ? '' : `${process.pid} ${own.file} ${token.toString('hex')}`)

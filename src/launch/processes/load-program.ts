@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import module, { createRequire, isBuiltin, register } from 'node:module'
@@ -262,6 +261,8 @@ function nameOf(url: string): string {
  * @throws ERR_PROGRAM when the file cannot be read
  */
 export async function programDigest(program: URL): Promise<string> {
+  // Threads take no digest, and `node:crypto` is a tenth of what they load.
+  const { createHash } = await import('node:crypto')
   const hash = createHash('sha256')
   if (program.protocol !== 'file:') return hash.update(program.href).digest('hex')
   // A program may load a file more than once, with different queries.
