@@ -38,6 +38,7 @@ export const errorCodes = [
   'ERR_MPI_LAUNCHER',
   'ERR_MPI_LIBRARY',
   'ERR_MPI_KOFFI',
+  'ERR_KOFFI',
   // joining a world over sockets
   'ERR_TOKEN',
   'ERR_REPLAYED',

@@ -69,7 +69,7 @@ export class Overdue extends WorldFailure {}
 
 /** The codes of errors before there is a world: bad input. */
 const notStarted = [
-  ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'],
+  ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI', 'ERR_KOFFI'],
   ...[
     'ERR_TOKEN',
     'ERR_PROGRAM_MISMATCH',

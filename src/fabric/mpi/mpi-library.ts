@@ -110,7 +110,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
 /** @internal Loads koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
 export async function loadKoffi(): Promise<Koffi> {
   for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
-  return importKoffi('fabric mpi')
+  return importKoffi('fabric mpi', 'ERR_MPI_KOFFI')
 }
 
 /**

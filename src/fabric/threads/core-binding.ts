@@ -68,7 +68,7 @@ function siblingsOf(processor: number): readonly number[] {
 /**
  * Binds the calling thread to processors of this host, with the threads and programs that it starts from now on.
  *
- * @throws ERR_MPI_KOFFI; ERR_FABRIC if Linux refuses
+ * @throws ERR_KOFFI; ERR_FABRIC if Linux refuses
  */
 export async function bindThisThread(processors: readonly number[]): Promise<void> {
   const koffi = await importKoffi("threads: bindTo 'core'")

@@ -58,7 +58,7 @@ describe('rankweave run --bind-to core', () => {
       ['--import', './test/support/without-package.mjs?koffi', 'dist/cli/main.js', ...words],
       { cwd: root, encoding: 'utf8' },
     )
-    expect(stderr).toMatch(/^ERR_MPI_KOFFI: threads: bindTo 'core' needs .*npm install koffi/)
+    expect(stderr).toMatch(/^ERR_KOFFI: threads: bindTo 'core' needs .*npm install koffi/)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   })
 })
