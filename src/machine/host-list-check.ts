@@ -13,7 +13,7 @@ export interface HostOddity {
   readonly places: readonly { readonly line: number; readonly text: string }[]
 }
 
-/** How a host list was read. */
+/** The result of reading a host list. */
 export interface HostListCheck {
   /** The slots of every host, in the order of nodes. */
   readonly slots: ReadonlyMap<string, number>
@@ -40,9 +40,9 @@ export function checkHostList(text: string): HostListCheck {
     if (++one.count <= mostPlaces) one.places.push({ line, text: message })
   }
   const forms = new Set<HostForm>()
-  /** By host: the line of its first occurrence. */
+  /** The line in which each host occurs first. */
   const lines = new Map<string, number>()
-  /** By what names that may be alike have in common: the first name. */
+  /** The first name of those that may be alike, by what they have in common. */
   const names = new Map<string, string>()
   const unslotted: { name: string; line: number }[] = []
   let last = ''

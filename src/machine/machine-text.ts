@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
-import { isRankweaveError, shortened, shown } from '../errors.js'
+import { isRankweaveError, shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { builtInProfiles } from './built-in-profiles.js'
 import { checkRoom, checkTree } from './clos.js'
@@ -25,7 +25,7 @@ import {
   portsField,
 } from './nodes.js'
 import { networkClauses, withNetwork } from './own-network.js'
-import { failMachine, type Profile } from './profile.js'
+import { failMachine, failMachineAt, type Profile } from './profile.js'
 import { checkGrid } from './torus.js'
 
 /** The most characters of a text. */
@@ -268,8 +268,7 @@ class ClauseReader {
   }
 
   #failAt(reason: string, at: number): never {
-    const text = shortened(this.#text)
-    return failMachine(`machine '${text}', character ${at + 1}: ${reason}`, { text, at })
+    return failMachineAt(this.#text, at, reason)
   }
 
   /** Returns the clause of that key and marks it as read. */

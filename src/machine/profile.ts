@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shortened, shown } from '../errors.js'
 import { isPrintable } from '../text/printable.js'
 
 /** The provenance of a figure: given by the user or a data sheet, measured, or assumed for lack of both. */
@@ -109,6 +109,12 @@ export interface Profile extends Origin {
 /** @throws ERR_MACHINE */
 export function failMachine(message: string, details: Record<string, string | number> = {}): never {
   throw new RankweaveError('ERR_MACHINE', message, { details })
+}
+
+/** @throws ERR_MACHINE at a character of a machine's text, whose parts are in `details` for callers that quote another */
+export function failMachineAt(text: string, at: number, reason: string): never {
+  const quoted = shortened(text)
+  return failMachine(`machine '${quoted}', character ${at + 1}: ${reason}`, { text: quoted, at, reason })
 }
 
 const mostCost = 1e15

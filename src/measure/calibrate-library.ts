@@ -93,10 +93,10 @@ const mostJobs = 5
 
 /** Differences that do not count, nanoseconds: of a message, a byte more, one of many, the parts of sender and receiver. */
 const messageResolutions = [4, 0.004, 4, 4, 4] as const
-/** Those of a block that is copied, a byte more, a byte of a sum. */
+/** The same for memory: a block that is copied, a byte more, a byte of a sum. */
 const memoryResolutions = [0.2, 0.004, 0.004] as const
 
-/** What a job measured; null for a pair of processes that it lacks. */
+/** The figures of one job; null for a pair of processes that it lacks. */
 interface JobFigures {
   readonly library: string
   readonly node: readonly number[] | null

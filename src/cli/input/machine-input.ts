@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isRankweaveError, RankweaveError, shortened, shown, wrongValue } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shown, wrongValue } from '../../errors.js'
 import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import { machineFromHostList } from '../../machine/host-list.js'
 import { checkHostList, type HostListCheck } from '../../machine/host-list-check.js'
@@ -7,7 +7,7 @@ import { machineFromHwloc } from '../../machine/hwloc.js'
 import type { Machine } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
 import { portsField } from '../../machine/nodes.js'
-import type { Profile } from '../../machine/profile.js'
+import { failMachineAt, type Profile } from '../../machine/profile.js'
 import { parseProfile } from '../../machine/profile-file.js'
 import { machineFromSlurm } from '../../machine/slurm.js'
 import { readText } from '../../text/byte-source.js'
@@ -120,8 +120,8 @@ function clausesOf(text: string, start: number, rest: string): Map<string, strin
   for (const clause of rest.split(',').slice(1)) {
     const [key, value = ''] = clause.split(/=(.*)/s)
     if (!keys.includes(key) || clauses.has(key) || !allowed[key].test(value)) {
-      const expected = `machine ${shown(text)}, character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once`
-      throw wrongValue('ERR_MACHINE', expected, clause, { text: shortened(text), at })
+      const expected = `${keys.map((name) => `${name}=...`).join(' or ')} once`
+      failMachineAt(text, at, `expected ${expected}, got ${shown(clause)}`)
     }
     clauses.set(key, value)
     at += clause.length + 1

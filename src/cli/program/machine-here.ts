@@ -57,10 +57,9 @@ function readHere({ text, variable }: LayoutHere, clauses: string): MachineInput
     return readMachine(text + clauses)
   } catch (error) {
     if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
-    const { at } = error.details ?? {}
-    if (typeof at === 'number' && at >= text.length) {
+    const { at, reason } = error.details
+    if (typeof at === 'number' && at >= text.length && typeof reason === 'string') {
       const place = at - text.length + here.length
-      const reason = error.message.replace(/^machine '.*?', character \d+: /s, '')
       const message = `machine ${shown(here + clauses)}, character ${place + 1}: ${reason}`
       throw new RankweaveError('ERR_MACHINE', message, { details: { at: place }, cause: error })
     }

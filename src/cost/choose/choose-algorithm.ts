@@ -206,8 +206,8 @@ const entryWork = 1 / 4
 /** The share of its work that a schedule costs when it is made but not simulated. */
 const scheduleWork = 1 / 4
 /**
- * The most ranks for which a schedule is made at once. For more ranks, {@link LeastTimes} rules out slow settings
- * first.
+ * The most ranks for which the bound of {@link fewRanks} comes first. For more ranks, the bound of more of them rules
+ * out slow settings before it.
  */
 const mostWhole = 576
 /** The ranks that are observed in each of three places before a schedule is made. */

@@ -1,5 +1,6 @@
 /*
- * What is known of a topology communicator is an attribute: it is freed with the communicator and is not copied with it.
+ * An attribute holds what the library knows of a topology communicator. MPI frees it with the communicator, and a
+ * duplicate gets none.
  * A communicator has a short record at first. Many are freed after few calls, for which a state, with lists and plans,
  * would take longer to make than it can gain.
  */
@@ -26,7 +27,7 @@ typedef struct {
   rw_state *state; /* NULL until it is needed */
   int number, arena_number, is_used;
   unsigned calls[RW_COLLECTIVES], counts[RW_NEIGHBOR_ALLTOALLV + 1]; /* calls before there is a state */
-  rw_lists lists; /* without a state: of the lengths, if `ranks` is not 0 */
+  rw_lists lists; /* while there is no state, those of the lengths if `ranks` is not 0 */
 } entry;
 
 /* Records that need no allocation. */
@@ -43,7 +44,7 @@ static void describe(const rw_state *state) {
   rw_record_write(state);
 }
 
-/* Returns a record of zeros; NULL: there is no memory. */
+/* Returns a record of zeros, or NULL if there is no memory. */
 static entry *take_entry(void) {
   entry *taken = NULL;
   pthread_mutex_lock(&lock);
