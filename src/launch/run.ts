@@ -14,6 +14,7 @@ import { local } from '../fabric/local/local.js'
 import { mpi } from '../fabric/mpi/mpi.js'
 import { abortJobOnEarlyExit, mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
+import { threadsOfRanks } from '../fabric/threads/threads-connect.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import { type Machine, machineOption } from '../machine/machine.js'
 import {
@@ -46,8 +47,9 @@ export interface RunOptions<A = unknown, T = unknown> {
   /** The number of ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
-   * The number of processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its
-   * own number; if both are given they must be equal.
+   * The number of processes of the fabric; default 1 for `local`, 2 for `websocket`, and for `threads` one for each core
+   * that this program may use, but at most one for each rank. A factory has its own number; if both are given they must
+   * be equal.
    */
   readonly processes?: number
   /**
@@ -162,7 +164,7 @@ export interface ModuleRunOptions<A = unknown, T = unknown> extends Omit<RunOpti
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
  *   or processes, ERR_WORKER when the file that these start from is not found
- * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
+ * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`; ERR_KOFFI for threads bound to cores
  * @throws ERR_FILE for the directory and the files of `matching.trace`; then the world has ended
  * @throws ERR_FILE, ERR_TUNING for a tuning file that cannot be read or is not for this world; on `mpi`
  *   ERR_TUNING_MISMATCH where processes have different ones
@@ -305,7 +307,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: ModuleRunOptions<A, T>):
   if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
   const { fabric = 'local', processes } = options
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
-  if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })
+  if (fabric === 'threads') return threads({ processes: processes ?? threadsOfRanks(options.ranks) })
   if (fabric === 'websocket') return websocket(processes === undefined ? {} : { processes })
   const chosen = fabric === 'mpi' ? mpi() : fabric
   if (typeof chosen !== 'object' || chosen === null || typeof chosen.open !== 'function') {

@@ -466,7 +466,7 @@ function remedyLines({ settings }: MeasuredData, { remedy, by }: GuidelineViolat
 /** Prints what messages, an allreduce and neighbor allgathers take on a world. */
 async function measureRanks(report: Reporter, flags: MeasureFlags, ranks: number): Promise<ExitCode> {
   const { runs, topology: spec = `moore:${dimsCreate(ranks, 2).join('x')}:r=2` } = flags
-  const fabric = fabricOf(flags)
+  const fabric = fabricOf({ ...flags, ranks: undefined })
   const topology = buildTopology(spec, { open: openInputOn(fabric), onProgress: readProgress(report, spec) })
   if (topology.ranks !== ranks) {
     const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`

@@ -4,6 +4,7 @@ import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { bindings } from '../../fabric/threads/core-binding.js'
 import { threads } from '../../fabric/threads/threads.js'
+import { threadsOfRanks } from '../../fabric/threads/threads-connect.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
 import {
   type OnlineRequest,
@@ -54,7 +55,7 @@ export const worldOptions = {
   ranks: required('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks)),
   processes: option(
     '--processes <number>',
-    'processes that host the ranks (default: 1 on local, 2 on threads and websocket, all that are started on mpi)',
+    'processes that host the ranks (default: 1 on local; on threads one per core, at most one per rank; 2 on websocket; all that are started on mpi)',
     processes,
   ),
   ...fabricOptions('local'),
@@ -82,9 +83,16 @@ type WorldFlags = OptionValues<typeof worldOptions>
 
 const factories = { local, threads, websocket } as const
 
-/** Returns the fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
-export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
-  const { processes, nodes, fabric, bindTo, mpiLib } = flags
+/**
+ * Returns the fabric of a world: nodes host consecutive blocks of processes.
+ *
+ * @param flags without `ranks` the default is 2 threads
+ * @throws ERR_WORLD, ERR_MPI_LAUNCHER
+ */
+export function fabricOf(
+  flags: Omit<WorldFlags, 'ranks'> & { readonly ranks?: number | undefined },
+): FabricFactory {
+  const { ranks, processes, nodes, fabric, bindTo, mpiLib } = flags
   if (bindTo !== undefined && fabric !== 'threads') {
     const instead =
       fabric === 'mpi' ? ': the launcher binds, mpirun --bind-to core' : '; add --fabric threads'
@@ -93,7 +101,8 @@ export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
   if (mpiLib !== undefined && fabric !== 'mpi')
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   if (fabric !== 'mpi') {
-    const hosts = processes ?? factories[fabric]().processes
+    const byRanks = fabric === 'threads' && ranks !== undefined
+    const hosts = processes ?? (byRanks ? threadsOfRanks(ranks) : factories[fabric]().processes)
     const got = processes === undefined ? `${hosts}, the default` : `${processes}`
     requireHosts(nodes, hosts, `expected --processes ${nodes} or more, one per node, got ${got}`)
     const options = { processes: hosts, nodes: labels(hosts, nodes ?? 1) }

@@ -152,6 +152,12 @@ const threadsOptions = {
   workerUrl: urlOption,
 } satisfies OptionTable<ThreadsOptions>
 
+/** Returns the threads of a world of so many ranks that names none: one for each core, at most one for each rank. */
+export function threadsOfRanks(ranks: number): number {
+  const cores = availableParallelism()
+  return ranks >= 1 && ranks < cores ? ranks : cores
+}
+
 function isRingSize(size: unknown): boolean {
   return typeof size === 'number' && size >= 4096 && size <= 2 ** 28 && Number.isInteger(Math.log2(size))
 }

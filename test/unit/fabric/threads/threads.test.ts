@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import {
   processState,
   resolveThreads,
   stateStride,
+  threadsOfRanks,
 } from '../../../../src/fabric/threads/threads-connect.js'
 
 setFlagsFromString('--expose-gc')
@@ -24,6 +26,11 @@ async function inPair(use: (a: ThreadsSession, b: ThreadsSession) => Promise<voi
     await Promise.all([a.close(), b.close()])
   }
 }
+
+it('a world that names no number of threads has one for each core, at most one for each rank', () => {
+  const cores = availableParallelism()
+  expect([1, cores, 4 * cores].map(threadsOfRanks)).toEqual([1, cores, cores])
+})
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
