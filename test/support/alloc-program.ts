@@ -92,6 +92,12 @@ export default async function main(world: Communicator): Promise<AllocReport> {
   if ((await world.iprobe(previous, 6)) !== null)
     throw new Error('a message that was taken back is still there')
 
+  // Inside a value, which is copied with it.
+  const note = world.alloc(Float64Array, 2).fill(rank)
+  const { data: given } = await world.sendrecv<{ note: Float64Array }>({ note }, next, previous)
+  if (given.note.buffer instanceof SharedArrayBuffer || given.note.some((each) => each !== previous))
+    throw new Error('expected a copy of the array of the other rank')
+
   // Nothing at all, and odd bytes.
   const empty = world.alloc(0)
   const odd = world.alloc(200_001).subarray(1)
