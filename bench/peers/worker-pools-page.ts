@@ -18,7 +18,7 @@ const others = [
   'Long messages, compared with postMessage',
 ]
 
-/** Returns both tables; one without recorded figures has no rows. */
+/** Returns both tables. */
 export function workerPoolsTables(files: readonly ResultFile[]): readonly MarkedTable[] {
   const tables = files.find(({ name }) => name === 'peers')?.tables ?? []
   const figuresOf = (title: string) => tables.find((table) => table.title === title)?.figures ?? []
@@ -57,7 +57,7 @@ export function workerPoolsTables(files: readonly ResultFile[]): readonly Marked
   /** A table after a line about where its figures come from, and how busy other programs kept the machine. */
   function withOrigin(titles: readonly string[], table: string): string {
     const origins = tables.filter(({ title }) => titles.includes(title))
-    if (origins.length === 0) return table
+    if (origins.length === 0) return 'No figures are recorded yet.'
     const where = origins.map(({ machine, software, date }) => [machine, ...software, date].join(', '))
     const load = Math.max(...origins.map(({ coresBusy }) => coresBusy ?? 0))
     const said = `${[...new Set(where)].join('; ')}. Before the runs, other programs used at most ${load.toFixed(2)} cores.`
