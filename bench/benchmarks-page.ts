@@ -1,5 +1,6 @@
 import { type Headline, headlines } from './headline-ratios.js'
 import { markdown } from './markdown-table.js'
+import { titlesOfPools } from './peers/worker-pools-page.js'
 import { measured, ratioText, spreadOf, spreadRatios } from './result-texts.js'
 import type { ResultFigure, ResultFile, ResultTable } from './results-file.js'
 
@@ -91,13 +92,16 @@ function shown(value: number, unit: string): string {
 /** Of a table whose ratios are summarized. */
 const fewestCases = 6
 
-/** A row for every table with a baseline: how its ratios are spread. docs/simulation.md has those of the simulator. */
+/**
+ * A row for every table with a baseline: how its ratios are spread. docs/simulation.md has those of the simulator,
+ * docs/worker-pools.md those of pools.
+ */
 function spreads(allFiles: readonly ResultFile[]): string {
   const files = allFiles.filter(({ name }) => name !== 'simulate')
   const lines = files.flatMap(({ title, tables }) =>
     tables.flatMap((table) => {
       const ratios = spreadRatios(table.figures)
-      if (ratios.length < fewestCases) return []
+      if (ratios.length < fewestCases || titlesOfPools.includes(table.title)) return []
       const [cases, least, median, greatest] = spreadOf(ratios)
       const fastest = Math.min(...ratios)
       const from = fastest < 0.2 ? `1/${Math.round(1 / fastest)}x` : least

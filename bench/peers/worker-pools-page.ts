@@ -18,6 +18,9 @@ const others = [
   'Long messages, compared with postMessage',
 ]
 
+/** The tables of results that docs/worker-pools.md has, so that other pages can leave them out. */
+export const titlesOfPools: readonly string[] = [plain, quiet, busy, ...others]
+
 /** Returns both tables. */
 export function workerPoolsTables(files: readonly ResultFile[]): readonly MarkedTable[] {
   const tables = files.find(({ name }) => name === 'peers')?.tables ?? []
