@@ -4,8 +4,14 @@
 import { existsSync } from 'node:fs'
 
 const main = new URL('../dist/cli/main.js', import.meta.url)
-if (existsSync(main)) await import(main.href)
-else {
-  process.stderr.write('ERR_USAGE: rankweave is not built: type npm run build in this checkout\n')
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 9))
+  refuse(`rankweave needs Node.js 20.9 or newer, got ${process.versions.node}`)
+else if (existsSync(main)) await import(main.href)
+else refuse('rankweave is not built: type npm run build in this checkout')
+
+/** @param {string} message */
+function refuse(message) {
+  process.stderr.write(`ERR_USAGE: ${message}\n`)
   process.exitCode = 2
 }
