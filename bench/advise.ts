@@ -1,12 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { compileProfiler, readSeconds } from '../src/profile/profile.js'
-import { type Bench, type BenchOptions, type Figure, ownFigure } from './bench.js'
-import { figuresOf, timesFaster } from './comparison.js'
+import { hostsOfCommand, placementOf, placesText } from '../src/advise/placement.js'
+import { compileProfiler, readProfile, readSeconds } from '../src/profile/profile.js'
+import type { Bench, BenchOptions, Figure } from './bench.js'
+import { figuresOf } from './comparison.js'
 import { bytesText } from './message-plans.js'
 import { findMpi } from './mpi-library.js'
 
@@ -17,16 +18,15 @@ const limitMs = 300_000
 const processes = 32
 /** The grid that the program makes of its processes; both ends of a dimension are neighbors. */
 const grid = [4, 4, 2]
-/** Bytes of a face, and steps for a run of some seconds. */
-const sizes = [
-  [2 ** 10, 2000],
-  [2 ** 14, 500],
-  [2 ** 16, 150],
-] as const
+/** Bytes of a face. */
+const sizes = [2 ** 10, 2 ** 14, 2 ** 16]
+/** The steps by which the bench finds how many a run of {@link runSeconds} has. */
+const fewSteps = 50
+const runSeconds = 3
 
 /**
  * A halo by `MPI_Isend` and `MPI_Irecv` on four nodes of this machine, started so that no two neighbors share a node:
- * runs in the order that `advise` finds beside runs in this one, and what `advise` says of the order that it found.
+ * runs in the order that `advise` plans beside runs in this one, and what `advise` says of both.
  */
 export const adviseBench: Bench = {
   name: 'advise',
@@ -39,10 +39,9 @@ export const adviseBench: Bench = {
       execFileSync(mpi.mpicc, ['-O2', '-o', join(folder, 'messages'), `${root}examples/c/messages.c`])
       writeFileSync(join(folder, givenOrder), apartRankfile())
       const halo: Halo = { folder, mpicc: mpi.mpicc, profiler: compileProfiler(folder, mpi.mpicc) }
-      for (const [bytes, steps] of sizes) {
-        const only = options.sizes?.split(',').map(Number) ?? [bytes]
-        if (only.includes(bytes)) yield* measureSize(halo, bytes, steps, options)
-      }
+      const only = options.sizes?.split(',').map(Number) ?? sizes
+      for (const bytes of sizes.filter((size) => only.includes(size)))
+        yield* measureSize(halo, bytes, options)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -58,25 +57,14 @@ interface Halo {
 
 const givenOrder = 'given.ranks'
 const foundOrder = 'found.ranks'
-/** The name under which `advise` writes a placement. */
-const advisedOrder = 'rankweave-ranks.txt'
 
-async function* measureSize(
-  halo: Halo,
-  bytes: number,
-  steps: number,
-  options: BenchOptions,
-): AsyncGenerator<Figure> {
-  const words = ['./messages', 'isend', bytes, steps].map(String)
+async function* measureSize(halo: Halo, bytes: number, options: BenchOptions): AsyncGenerator<Figure> {
   const where = `halo by MPI_Isend, ${bytesText(bytes)} a face, ${processes} processes on four nodes`
-  const first = await adviceOf(halo, givenOrder, words)
-  console.error(`${where}: ${first.verdict}`)
-  if (!first.advised.includes('placement')) {
-    yield { ...ownFigure(`${where}, placed by advise`, 's', [0], null), ours: null, failed: first.verdict }
-    return
-  }
-  copyFileSync(join(halo.folder, advisedOrder), join(halo.folder, foundOrder))
-  const [gain] = first.tried.filter(({ name }) => name === 'placement')
+  const wordsOf = (steps: number) => ['./messages', 'isend', bytes, steps].map(String)
+  const short = await secondsOf(halo, givenOrder, wordsOf(fewSteps))
+  const steps = Math.max(fewSteps, Math.round((fewSteps * runSeconds) / short))
+  const words = wordsOf(steps)
+  await writeFoundOrder(halo, words)
   let runs = 0
   const pair = async () => {
     const seconds: Record<string, number> = {}
@@ -85,38 +73,46 @@ async function* measureSize(
       seconds[order] = await secondsOf(halo, order, words)
     return seconds
   }
-  yield* figuresOf(
+  const figures = figuresOf(
     [
       {
         name: `halo-${bytes}`,
-        runs: 9,
+        runs: 11,
         implementations: [{ name: 'pair', how: `${mpirun} ${words.join(' ')}`, run: pair }],
         cases: [
           {
-            case: `${where}, placed by advise`,
+            case: `${where}, placed as advise plans`,
             ...{ unit: 's', ours: 'pair', key: foundOrder, baselines: ['pair'], baselineKey: givenOrder },
             isPaired: true,
-            target: timesFaster(1.3),
-            details: { bytes, steps, processes, advised: gain.gain.ratio, advisedPairs: gain.gain.pairs },
+            details: { bytes, steps, processes },
           },
         ],
       },
     ],
     options,
   )
-  const again = options.quick ? 1 : 3
-  let rejected = 0
-  const seconds: number[] = []
-  for (let run = 0; run < again; run++) {
-    const begin = performance.now()
-    const { advised, verdict } = await adviceOf(halo, foundOrder, words)
-    seconds.push((performance.now() - begin) / 1000)
-    console.error(`${where}, in the order found: ${verdict}`)
-    if (advised.length === 0 && /^Noth/.test(verdict)) rejected++
-  }
-  yield {
-    ...ownFigure(`${where}, in the order found: until advise says that nothing helps`, 's', seconds, 300),
-    ...(rejected === again ? {} : { ours: null, met: false, failed: `${again - rejected} other verdicts` }),
+  yield* figures
+  yield await verdictsOf(`${where}, as given: right verdicts of advise`, 1, async () => {
+    const { advised } = await adviceOf(halo, givenOrder, words)
+    return advised.includes('placement')
+  })
+  yield await verdictsOf(
+    `${where}, as planned: right verdicts of advise`,
+    options.quick ? 1 : 3,
+    async () => {
+      const { advised, verdict } = await adviceOf(halo, foundOrder, words)
+      return advised.length === 0 && verdict.startsWith('Noth')
+    },
+  )
+}
+
+/** Counts the runs of `advise` whose verdict is right. */
+async function verdictsOf(name: string, runs: number, isRight: () => Promise<boolean>): Promise<Figure> {
+  let right = 0
+  for (let run = 0; run < runs; run++) if (await isRight()) right++
+  return {
+    ...{ case: name, unit: `of ${runs} runs`, ours: right, peer: null, ratio: null },
+    ...{ target: runs, targetIs: 'at least', met: right === runs, runs },
   }
 }
 
@@ -125,10 +121,6 @@ const mpirun = '$FOUR_NODES_MPIRUN'
 interface Advice {
   readonly advised: readonly string[]
   readonly verdict: string
-  readonly tried: readonly {
-    readonly name: string
-    readonly gain: { readonly ratio: number; readonly pairs: number }
-  }[]
 }
 
 async function adviceOf(halo: Halo, order: string, program: readonly string[]): Promise<Advice> {
@@ -141,16 +133,36 @@ async function adviceOf(halo: Halo, order: string, program: readonly string[]): 
       'advise',
       '--json',
     ],
-    ...['--minutes', '1.8', '--mpicc', halo.mpicc, '--'],
+    ...['--minutes', '1', '--mpicc', halo.mpicc, '--'],
   ]
-  return JSON.parse(await besideNodes(halo, advise, ['--rankfile', order, ...program])) as Advice
+  const advice = JSON.parse(await besideNodes(halo, advise, ['--rankfile', order, ...program])) as Advice
+  console.error(`${program.join(' ')}, ${order}: ${advice.verdict}`)
+  return advice
 }
+
+/** Profiles a run, and writes the placement that `advise` plans for its traffic. */
+async function writeFoundOrder(halo: Halo, program: readonly string[]): Promise<void> {
+  const file = join(halo.folder, 'profile.jsonl')
+  await besideNodes(halo, [], preloading(halo, `profile:${file}`, givenOrder, program))
+  const profile = readProfile(readFileSync(file, 'utf8'), file)
+  const command = ['mpirun', '--rankfile', givenOrder]
+  const plan = placementOf(profile, 'Open MPI', command)
+  if (typeof plan === 'string') throw new Error(plan)
+  const today = profile.processes.map(({ node }) => node)
+  const hosts = hostsOfCommand(command, () => apartRankfile(), today)!
+  const places = { launcher: 'Open MPI' as const, nodeOf: plan.nodeOf, hosts, cores: availableParallelism() }
+  writeFileSync(join(halo.folder, foundOrder), placesText(places))
+}
+
+const preloading = ({ profiler }: Halo, mode: string, order: string, program: readonly string[]) => [
+  ...['--rankfile', order, '-x', `LD_PRELOAD=${profiler}`, '-x', `RANKWEAVE_PROFILE=${mode}`],
+  ...program,
+]
 
 /** Returns the seconds of a run of the program from the end of MPI_Init to the begin of MPI_Finalize. */
 async function secondsOf(halo: Halo, order: string, program: readonly string[]): Promise<number> {
   const file = join(halo.folder, 'time.json')
-  const library = ['-x', `LD_PRELOAD=${halo.profiler}`, '-x', `RANKWEAVE_PROFILE=time:${file}`]
-  await besideNodes(halo, [], ['--rankfile', order, ...library, ...program])
+  await besideNodes(halo, [], preloading(halo, `time:${file}`, order, program))
   return readSeconds(readFileSync(file, 'utf8'), file)
 }
 
