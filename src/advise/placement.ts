@@ -50,7 +50,7 @@ export function placementOf(
   const packages = [...new Set(processes.map((process) => process.package))].sort((a, b) => a - b)
   const onOneNode = 'all ranks are on one node'
   if (packages.includes(-1))
-    return `${onOneNode}, free to run in all its packages of cores (bind them, or start it on the nodes of your job)`
+    return `${onOneNode}, not bound to packages of cores (bind them, or start it on the nodes of your job)`
   if (packages.length < 2) return `${onOneNode}, in one package of cores (start it on the nodes of your job)`
   if (launcher !== 'Open MPI') return `${onOneNode}, and only Open MPI is told packages of cores`
   const packageOf = processes.map((process) => packages.indexOf(process.package))

@@ -1,12 +1,13 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { installedMpis } from '../support/mpi.js'
+import { sourceOf } from '../support/shim.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
-import { spawnCli } from '../unit/cli/spawn-cli.js'
+import { command, spawnCli } from '../unit/cli/spawn-cli.js'
 
 const folder = temporaryFolder('placement')
 const nodes = 4
@@ -52,5 +53,27 @@ describe.skipIf(!isPossible)('rank files on four nodes of this machine', () => {
     expect(hostOf).toEqual(
       Object.fromEntries(slotOf.map((slot, v) => [v, `rwfour${Math.floor(slot / cores) + 1}`])),
     )
+  })
+
+  it('advise runs a program in another order, and with its reorder = 1, whose nodes a rankfile names', () => {
+    const cwd = folder()
+    execFileSync('mpicc.openmpi', ['-w', '-pthread', '-o', join(cwd, 'traffic'), sourceOf('traffic')])
+    // Neighbors of a ring are on different nodes.
+    const last = availableParallelism() - 1
+    const places = Array.from(
+      { length: 2 * nodes },
+      (_, rank) => `10.79.0.${(rank % nodes) + 1} slot=0-${last}\n`,
+    )
+    writeFileSync(join(cwd, 'apart'), places.map((place, rank) => `rank ${rank}=${place}`).join(''))
+    const words = [...command, 'advise', '--pairs', '1', '--json', '--mpicc', 'mpicc.openmpi', '--']
+    const line = `${words.map((word) => `'${word}'`).join(' ')} "$FOUR_NODES_MPIRUN" --rankfile apart ./traffic`
+    const shell = [String(2 * nodes), 'sh', '-c', line]
+    const { status, stdout, stderr } = spawnSync(fourNodes, shell, { cwd, encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+    const { tried, untried } = JSON.parse(stdout) as Record<'tried' | 'untried', { name: string }[]>
+    expect(tried.map(({ name }) => name).slice(0, 2), JSON.stringify(untried)).toEqual([
+      'placement',
+      'reordered ranks',
+    ])
   })
 })

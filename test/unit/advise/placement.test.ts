@@ -87,7 +87,7 @@ describe('a placement by a profile', () => {
     [
       ringOn(one, [0, 0, 0, 0, -1, 1, 1, 1]),
       'Open MPI',
-      /^all ranks are on one node, free to run in all its packages/,
+      /^all ranks are on one node, not bound to packages of cores/,
     ],
     [ringOn(one, one), 'Open MPI', /^all ranks are on one node, in one package of cores/],
     [ringOn(one, dealt(8, 2)), 'MPICH', /, and only Open MPI is told packages of cores$/],
