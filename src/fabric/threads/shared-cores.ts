@@ -12,7 +12,7 @@ const lengthWord = 1
 const looksEveryMs = 24
 /** The part of that time for which a thread that shares its core waits for it. */
 const delayedShare = 0.25
-/** A program that used this part of its cores shared them with nobody: its own compilers and collectors took the rest. */
+/** A program that used this part of its cores shared them with no other: its own compilers and collectors took the rest. */
 const ownShare = 0.85
 /** The time after its start in which a thread competes with compilers of its own code, and is harder to convince. */
 const startMs = 600
@@ -104,7 +104,7 @@ export class SharedCores {
       Atomics.store(words, lengthWord, length)
   }
 
-  /** What is left of the last period; negative if it is over, as long ago. */
+  /** Returns what is left of the last period; negative if it is over, as long ago. */
   #leftMs(clock: number): number {
     const left = (Atomics.load(this.#words, endWord) - clock) | 0
     // The clock begins again after some weeks.
@@ -117,7 +117,7 @@ function clockOf(now: number): number {
   return (performance.timeOrigin + now) | 0
 }
 
-/** What Linux accounts, in milliseconds. */
+/** The clocks of Linux for the cores of a program, in milliseconds. */
 export interface CoreClocks {
   /** Returns for how long this thread could have run but had no core, since it began. */
   delayMs(): number

@@ -13,7 +13,7 @@ const sharedCore = {
   spinMs: 0,
   turnMs: 0,
   activePollingMs: 4,
-  // Not less than a tick of Linux: virtual machines take microseconds to arm a timer that expires before the next tick.
+  // A shorter one expires before the next tick of Linux: virtual machines take microseconds to arm such a timer.
   blockMs: 4,
 } as const
 /** The blocked time after which the event loop gets its turn. */

@@ -58,7 +58,7 @@ export interface ThreadsConnection {
   readonly maxPayloadBytes: number
   /** Whether there are more processes than processors that the program may use. */
   readonly isOversubscribed: boolean
-  /** How many processes can run at once. */
+  /** The number of processes that can run at once. */
   readonly coresAtOnce: number
   /** The processors on which the process may run; null: any. */
   readonly processors: readonly number[] | null

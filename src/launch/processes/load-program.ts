@@ -239,7 +239,7 @@ function ownExports(): Readonly<Record<string, string>> {
   return Object.fromEntries(paths)
 }
 
-/** The same hook as a module, for Node's thread of hooks. */
+/** The source of a module that has the same hook, for Node's thread of hooks. */
 const resolver = `data:text/javascript,${encodeURIComponent(`
   let own = {}
   export function initialize(data) { own = data.own }
