@@ -39,7 +39,7 @@ function merge(left: Float64Array, right: Float64Array, to: Float64Array): void 
 
 /** Sorted shares are merged in pairs. Threads of a pool share the numbers; ranks send them to the rank that merges. */
 export const sort: Program = {
-  loops: 2,
+  loops: 1,
   plain() {
     const input = fill(new Float64Array(count))
     return () => input.toSorted()
