@@ -20,8 +20,8 @@ const processes = 32
 const grid = [4, 4, 2]
 /** Bytes of a face. */
 const sizes = [2 ** 10, 2 ** 14, 2 ** 16]
-/** The steps by which the bench finds how many a run of {@link runSeconds} has. */
-const fewSteps = 50
+/** The steps by which the bench finds how many a run of {@link runSeconds} has; the first ones connect processes. */
+const fewSteps = 200
 const runSeconds = 3
 
 /**
