@@ -35,6 +35,9 @@ export const adviseBench: Bench = {
     const mpi = findMpi('Open MPI')
     if ('missing' in mpi) throw new Error(mpi.missing)
     const folder = mkdtempSync(join(tmpdir(), 'rankweave-bench-advise-'))
+    const remove = () => rmSync(folder, { recursive: true, force: true })
+    // A signal ends the bench without what follows below.
+    process.on('exit', remove)
     try {
       execFileSync(mpi.mpicc, ['-O2', '-o', join(folder, 'messages'), `${root}examples/c/messages.c`])
       writeFileSync(join(folder, givenOrder), apartRankfile())
@@ -43,7 +46,8 @@ export const adviseBench: Bench = {
       for (const bytes of sizes.filter((size) => only.includes(size)))
         yield* measureSize(halo, bytes, options)
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     }
   },
 }
