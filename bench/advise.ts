@@ -1,19 +1,19 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { hostsOfCommand, placementOf, placesText } from '../src/advise/placement.js'
 import { compileProfiler, readProfile, readSeconds } from '../src/profile/profile.js'
 import type { Bench, BenchOptions, Figure } from './bench.js'
 import { figuresOf } from './comparison.js'
 import { bytesText } from './message-plans.js'
 import { findMpi } from './mpi-library.js'
+import { runWithTimeout } from './run-with-timeout.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const fourNodes = `${root}bench/four-nodes.sh`
-const limitMs = 300_000
+const limitSeconds = 300
 
 const processes = 32
 /** The grid that the program makes of its processes; both ends of a dimension are neighbors. */
@@ -177,11 +177,10 @@ async function besideNodes(
   after: readonly string[],
 ): Promise<string> {
   const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ')
-  const line = `${quoted(before)} "${mpirun}" ${quoted(after)}`
-  const { stdout } = await promisify(execFile)(fourNodes, [String(processes), 'sh', '-c', line], {
-    ...{ cwd: folder, timeout: limitMs, maxBuffer: 2 ** 24 },
-  })
-  return stdout
+  const output = join(folder, 'output')
+  const line = `cd '${folder}' && ${quoted(before)} "${mpirun}" ${quoted(after)} > '${output}' && echo '{}'`
+  await runWithTimeout(fourNodes, [String(processes), 'sh', '-c', line], limitSeconds)
+  return readFileSync(output, 'utf8')
 }
 
 /** Returns a rankfile in which no two neighbors of the grid share a node. */

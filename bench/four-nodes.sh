@@ -14,19 +14,26 @@ DIR=$(mktemp -d "${TMPDIR:-/tmp}/rankweave-nodes.XXXXXX")
 exec 9>"${TMPDIR:-/tmp}/rankweave-four-nodes.lock"
 flock 9
 
+# Ends what still runs on the nodes: without their network a launcher cannot end it, and it would keep a node without a name.
+remove_nodes() {
+  for i in $(seq "$NODES"); do
+    ip netns pids "rwfour$i" 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
+    ip netns del "rwfour$i" 2>/dev/null || true
+    ip link del "rwlink$i" 2>/dev/null || true
+  done
+  ip link del rwfour 2>/dev/null || true
+}
 JOB=
 down() {
   if [ -n "$JOB" ]; then kill "$JOB" 2>/dev/null && wait "$JOB" || true; fi
-  for i in $(seq "$NODES"); do ip netns del "rwfour$i" 2>/dev/null || true; done
-  ip link del rwfour 2>/dev/null || true
+  remove_nodes
   rm -rf "$DIR"
 }
 trap down EXIT
 trap "exit 143" INT TERM
 
 # What a run that was killed has left.
-for i in $(seq "$NODES"); do ip netns del "rwfour$i" 2>/dev/null || true; done
-ip link del rwfour 2>/dev/null || true
+remove_nodes
 ip link add rwfour type bridge
 ip addr add "$NET.254/24" dev rwfour
 ip link set rwfour up
