@@ -1,78 +1,43 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { binOf, nodeVersions, userOf } from '../../scripts/install-node-versions.js'
 import { launchers } from '../support/find-mpi.js'
-import { ownFolder } from '../support/temporary-folder.js'
 
-// The packed library on every Node.js of its `engines`, as npm installs both: no program may print a warning.
+// The packed library on every Node.js of its `engines`, as npm installed both: no program may print a warning.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = ownFolder('node-versions')
-const manifestOf = (path: string) =>
-  JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as {
-    readonly version: string
-    readonly engines: { readonly node: string }
-    readonly devDependencies: Readonly<Record<string, string>>
-  }
-const { version, engines, devDependencies } = manifestOf('.')
-
-/** The oldest that works, and the newest of each later line; npm has every Node.js as a package with one program. */
-const versions = ['20.9.0', '22', '24', '26']
-const programOf = (node: string) => join(folder, 'node_modules', `node-${node}`, 'bin')
+const enginesOf = (path: string) =>
+  (JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as { readonly engines: unknown })
+    .engines
 
 const asRoot = { OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' }
 
-const npm = (args: readonly string[], cwd: string, env = process.env) =>
-  promisify(execFile)('npm', [...args, '--no-audit', '--no-fund'], { cwd, env, encoding: 'utf8' })
-
-const installed = await installedVersions()
-
-/** @returns whether npm has brought all of them; the run prints why not */
-async function installedVersions(): Promise<boolean> {
-  const platform = `node-${process.platform}-${process.arch}`
-  const wanted = versions.map((node) => `node-${node}@npm:${platform}@${node}`)
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  try {
-    await npm(['install', '--fetch-retries', '0', ...wanted], folder)
-    return true
-  } catch (error) {
-    const { stderr } = error as { readonly stderr: string }
-    if (!/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|network|E404/.test(stderr)) throw error
-    console.warn(`Other versions of Node.js are not tested: npm cannot install ${platform}. ${stderr}`)
-    return false
-  }
-}
+const folder = process.env['RANKWEAVE_NODE_VERSIONS'] ?? ''
+if (folder === '')
+  console.warn(
+    'Other versions of Node.js are not tested: RANKWEAVE_NODE_VERSIONS does not name the folder of scripts/install-node-versions.ts.',
+  )
 
 it('engines is what is tested', () => {
-  expect(engines.node).toBe('^20.9.0 || ^22 || ^24 || >=26')
-  expect(manifestOf('packages/service').engines).toEqual(engines)
+  const engines = { node: '^20.9.0 || ^22 || ^24 || >=26' }
+  expect([enginesOf('.'), enginesOf('packages/service')]).toEqual([engines, engines])
 })
 
-describe.runIf(installed)('the packed library', () => {
-  const tarballs = ['', 'packages/service'].map((path) => ({
-    source: join(root, path),
-    tarball: join(folder, `rankweave-${path === '' ? '' : 'service-'}${version}.tgz`),
-  }))
-
-  it.each(versions)('installs and runs without a warning on Node.js %s', async (version) => {
-    for (const { source, tarball } of tarballs)
-      if (!existsSync(tarball)) await npm(['pack', '--ignore-scripts', '--pack-destination', folder], source)
-    const env = { ...process.env, ...asRoot, PATH: `${programOf(version)}${delimiter}${process.env['PATH']}` }
-    const user = join(folder, `user-${version}`)
-    mkdirSync(user)
-    writeFileSync(join(user, 'package.json'), '{ "private": true, "type": "module" }')
-    // Below version 22 Node.js does not remove types.
-    const others = ['koffi', ...(version.startsWith('20') ? ['tsx'] : [])]
-    const packages = [
-      ...tarballs.map(({ tarball }) => tarball),
-      ...others.map((name) => `${name}@${devDependencies[name]}`),
-    ]
-    const answer = await npm(['install', '--engine-strict', '--prefer-offline', ...packages], user, env)
-    expect(answer.stderr.replace(expectedOfNpm, '')).toBe('')
+describe.runIf(folder !== '')('the packed library', () => {
+  it.each(nodeVersions)('installs and runs without a warning on Node.js %s', async (version) => {
+    const user = userOf(folder, version)
+    const env = {
+      ...process.env,
+      ...asRoot,
+      PATH: `${binOf(folder, version)}${delimiter}${process.env['PATH']}`,
+    }
+    const said = readFileSync(join(user, 'install.log'), 'utf8')
+    expect(said.replace(expectedOfNpm, '')).toBe('npm ended with 0\n')
 
     const run = async (file: string, args: readonly string[]) => {
       const { stdout, stderr } = await promisify(execFile)(file, args, { cwd: user, env, encoding: 'utf8' })
@@ -89,7 +54,7 @@ describe.runIf(installed)('the packed library', () => {
     expect(onThreads).toContain('allHome: true')
     // Versions take the MPI libraries in turn.
     const found = inject('mpirun')
-    const mpirun = found.at(versions.indexOf(version) % Math.max(1, found.length))
+    const mpirun = found.at(nodeVersions.indexOf(version) % Math.max(1, found.length))
     if (mpirun !== undefined) {
       const words = ['-n', '2', 'node', command, ...ring, '--fabric', 'mpi']
       const oversubscribed = mpirun === launchers['Open MPI'] ? ['--oversubscribe'] : []
@@ -100,9 +65,9 @@ describe.runIf(installed)('the packed library', () => {
       ...{ cwd: user, env, stdio: ['ignore', 'pipe', 'pipe'] },
     })
     onTestFinished(() => void serving.kill('SIGKILL'))
-    let said = ''
+    let log = ''
     serving.stderr.setEncoding('utf8').on('data', (text) => {
-      said += text
+      log += text
     })
     const [line] = (await once(serving.stdout, 'data')) as [Buffer]
     const [, url] = /^listening on (http:\S+)/.exec(line.toString())!
@@ -110,7 +75,7 @@ describe.runIf(installed)('the packed library', () => {
     serving.kill()
     expect(await once(serving, 'close')).toEqual([0, null])
     // The log is lines of JSON.
-    expect(said.replace(/^\{.*\}\n/gm, '')).toBe('')
+    expect(log.replace(/^\{.*\}\n/gm, '')).toBe('')
   })
 })
 
