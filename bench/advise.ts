@@ -137,7 +137,7 @@ async function adviceOf(halo: Halo, order: string, program: readonly string[]): 
       'advise',
       '--json',
     ],
-    ...['--minutes', '1', '--mpicc', halo.mpicc, '--'],
+    ...['--minutes', '1.8', '--mpicc', halo.mpicc, '--'],
   ]
   const advice = JSON.parse(await besideNodes(halo, advise, ['--rankfile', order, ...program])) as Advice
   console.error(`${program.join(' ')}, ${order}: ${advice.verdict}`)

@@ -210,7 +210,7 @@ const sections: Readonly<Record<string, Section>> = {
         title: 'Verdicts of advise',
         baseline: '',
         ending: ': right verdicts of advise',
-        note: 'Right is placement of the program as given, and that nothing helps as planned. `advise --minutes 1`, which is undecided on a machine that is too busy.',
+        note: 'Right is placement of the program as given, and that nothing helps as planned. On a busy machine `advise` may be undecided: it has 1.8 minutes.',
       },
       {
         title: 'Unmodified programs with advise',
