@@ -12,11 +12,10 @@ const toOneKiB = /^ping-pong, half round trip, (8 B|64 B|1 KiB)$/
 const fromQuarterMiB = /^ping-pong, half round trip, (256 KiB|512 KiB|\d+ MiB), alloc$/
 
 const rows: readonly Row[] = [
-  ['loop of two threads', 'plain loop', 'peers', 'Compared with the plain loop', /./],
-  ['', 'piscina', 'peers', 'Compared with piscina', /./],
+  ['seven programs, two threads', 'plain loop', 'peers', 'Compared with the plain loop', /./],
+  ['', '[best pool](docs/worker-pools.md)', 'peers', 'Compared with the best pool', /./],
   ['messages, 8 B to 1 MiB', '`postMessage`', 'peers', posted, /beside nothing/],
-  ['8 B beside other programs', '`postMessage`', 'peers', posted, / 8 B, beside (?!nothing)/],
-  ['64 KiB, 1 MiB beside them', '`postMessage`', 'peers', posted, /iB, beside (?!nothing)/],
+  ['beside other programs', '`postMessage`', 'peers', posted, /beside (?!nothing)/],
   ['messages up to 1 KiB', 'C on Open MPI', 'threads', c, toOneKiB],
   ['from 256 KiB, in `world.alloc`', 'C on Open MPI', 'threads', c, fromQuarterMiB],
   ['neighbor exchanges', 'C packed by hand', 'threads', 'Compared with C packed by hand', /./],
